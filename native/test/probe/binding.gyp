@@ -1,0 +1,4 @@
+{
+  'includes': ['../../flags.gypi'],
+  'targets': [{ 'target_name': 'probe', 'sources': ['probe.cc'] }],
+}
