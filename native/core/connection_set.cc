@@ -109,7 +109,9 @@ void ConnectionSet::finish(const WorkCompletion& completion) {
   completions_.complete(completion, opcode);
   WorkSide& side = connection.side(opcode);
   --side.posted;
-  if (completion.status != Status::kSuccess && completion.status != Status::kFlushed) {
+  // A flush that was not asked for says that the pair is in error.
+  const bool asked = completion.status == Status::kFlushed && side.closed;
+  if (completion.status != Status::kSuccess && !asked) {
     end(connection, {.fault = Fault::kOperationFailed, .status = completion.status});
   }
   noteWaiting(connection, side);

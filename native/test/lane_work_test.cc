@@ -266,6 +266,22 @@ TEST(injectedStatusEndsTheConnection) {
   CHECK(f.events()[0].failure.status == Status::kRetryExceeded);
 }
 
+TEST(aFlushThatNobodyAskedForEndsTheConnection) {
+  LaneFixture f;
+  const Handle connection = f.establish();
+  const auto status = static_cast<std::uint64_t>(Status::kFlushed);
+  f.lane->faults().arm(FaultPoint::kCompletionStatus, 0, 1, status);
+  for (int count = 0; count < 2; ++count) f.submit(Opcode::kSend, connection);
+  f.settle();
+  FakeQueuePair* pair = f.script.pairs[0];
+  pair->complete(pair->sends);
+  f.settle();
+  CHECK_EQ(f.completions(), "0:flushed 1:flushed");
+  const Failure failure = f.events()[0].failure;
+  CHECK(failure.fault == Fault::kOperationFailed);
+  CHECK(failure.status == Status::kFlushed);
+}
+
 TEST(injectedDelayKeepsTheOrder) {
   LaneFixture f;
   f.script.completesAtOnce = true;
