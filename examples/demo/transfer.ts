@@ -49,11 +49,18 @@ export function readFrom(file: FileHandle): ChunkTask {
   };
 }
 
+/** One write at a time: the file's lock lets no more through, and who waits for it spins. */
 export function writeTo(file: FileHandle): ChunkTask {
-  return async (chunk, position) => {
-    for (let at = 0; at < chunk.length; ) {
-      const { bytesWritten } = await file.write(chunk, at, chunk.length - at, position + at);
-      at += bytesWritten;
-    }
+  let last = Promise.resolve();
+  return (chunk, position) => {
+    last = last.then(() => writeFully(file, chunk, position));
+    return last;
   };
+}
+
+async function writeFully(file: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
+  for (let at = 0; at < chunk.length; ) {
+    const { bytesWritten } = await file.write(chunk, at, chunk.length - at, position + at);
+    at += bytesWritten;
+  }
 }

@@ -92,7 +92,8 @@ export class Engine implements AsyncDisposable {
 
   /**
    * Makes a region of memory that the program has: a view of a SharedArrayBuffer of fixed length, such
-   * as a WebAssembly memory's. Other memory can be freed under a running operation and is refused.
+   * as a WebAssembly memory's (whose `buffer` TypeScript types as an ArrayBuffer: cast it). Other memory
+   * can be freed under a running operation and is refused.
    *
    * @throws ERR_RDMA_INVALID_ARG, ERR_RDMA_RESIZABLE_BUFFER, ERR_RDMA_CLOSED,
    *   ERR_RDMA_OUT_OF_RESOURCES

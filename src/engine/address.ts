@@ -1,7 +1,7 @@
 // Hosts and ports, and how a host name becomes the numeric address that providers take.
 import { lookup } from 'node:dns/promises';
 import { invalidArgument, RdmaError } from './errors.js';
-import { type IntegerRange, integer } from './validate.js';
+import { type IntegerRange, integer, show } from './validate.js';
 
 export interface Address {
   /** A numeric IPv4 or IPv6 address. */
@@ -23,7 +23,7 @@ export function checkHost(operation: string, host: unknown): string {
   if (host === undefined) return '127.0.0.1';
   if (typeof host === 'string' && host !== '' && host.length <= 255) return host;
   throw invalidArgument(
-    `${operation}: host must be a host name or a numeric address, not ${String(host)}.`,
+    `${operation}: host must be a host name or a numeric address, not ${show(host)}.`,
     operation,
   );
 }

@@ -16,7 +16,7 @@ import {
 } from './segments.js';
 import { SendCopy } from './send-buffers.js';
 import { abortSignal, boolean, integer, kTimeoutRange, readOptions } from './validate.js';
-import { takeWait } from './wait.js';
+import { markHandled, takeWait } from './wait.js';
 import type { WorkCompletion } from './work-completion.js';
 import type { WorkQueue } from './work-queue.js';
 
@@ -70,7 +70,7 @@ export abstract class ConnectionWork extends ConnectionQueues {
       this.#submit(this.sends, operation);
       return promise;
     } catch (error) {
-      return Promise.reject(error as Error);
+      return this.#refused(error);
     }
   }
 
@@ -92,7 +92,7 @@ export abstract class ConnectionWork extends ConnectionQueues {
       this.receives.wait(wait);
       return promise;
     } catch (error) {
-      return Promise.reject(error as Error);
+      return this.#refused(error);
     }
   }
 
@@ -118,19 +118,21 @@ export abstract class ConnectionWork extends ConnectionQueues {
       if (limit !== kNoLimit) batch.limit(this.timers, limit);
       return batch.promise;
     } catch (error) {
-      return Promise.reject(error as Error);
+      return this.#refused(error);
     }
   }
 
   /** Resolves when every send posted so far has completed, unsignalled ones included. */
   flush(): Promise<void> {
-    if (this.cause !== undefined) return Promise.reject(this.cause);
+    if (this.cause !== undefined) return this.#refused(this.cause);
     if (this.sends.outstanding === 0) return kQueued;
-    if (!this.acceptsSends && !this.isClosing) return Promise.reject(this.endError());
+    if (!this.acceptsSends && !this.isClosing) return this.#refused(this.endError());
     const operation = this.host.operations.take(this, Opcode.flush);
     const promise = this.#startWait(operation, kNoLimit);
     this.#submit(this.sends, operation);
-    return promise.then(() => undefined);
+    const flushed = promise.then(() => undefined);
+    markHandled(flushed); // only the connection's end rejects it
+    return flushed;
   }
 
   /** Resolves when both queues take more; rejects when the connection ended. */
@@ -179,6 +181,13 @@ export abstract class ConnectionWork extends ConnectionQueues {
     }
     this.receives.checkRoom('receive', 1);
     return this.#make(Opcode.receive, parts);
+  }
+
+  /** What is refused because the connection ended is marked as handled: its end is told elsewhere. */
+  #refused(error: unknown): Promise<never> {
+    const refused = Promise.reject(error);
+    if (!this.acceptsReceives) markHandled(refused);
+    return refused;
   }
 
   #checkSend(operation: string, count: number): void {
@@ -287,11 +296,12 @@ function checkOperationOptions<T extends OperationOptions>(
   abortSignal(`${operation}: signal`, signal);
   if (timeoutMs !== undefined) integer(`${operation}: timeoutMs`, timeoutMs, kTimeoutRange);
   throwIfAborted(operation, signal);
-  return signal === undefined && timeoutMs === undefined ? kNoLimit : options;
+  return signal === undefined && timeoutMs === undefined ? kNoLimit : { signal, timeoutMs };
 }
 
 function checkSendOptions(operation: string, options: SendOptions): WaitOptions {
+  const limit = checkOperationOptions(operation, options, kSendKeys);
   checkImmediate(operation, options.immediate);
   boolean(`${operation}: signaled`, options.signaled, true);
-  return checkOperationOptions(operation, options, kSendKeys);
+  return limit;
 }

@@ -303,8 +303,15 @@ export class EngineCore implements ConnectingHost {
     try {
       await this.#poller.stop(kPollerStopTimeoutMs);
       this.addon.closeLane(this.lane);
+    } catch (cause) {
+      // The poller still uses the lane: native code is left as it is.
+      throw new RdmaError(
+        'ERR_RDMA_DRAIN_TIMEOUT',
+        `The poller did not return within ${kPollerStopTimeoutMs} ms. Its memory and native objects ` +
+          'are kept; restart the process to get them back.',
+        { operation: 'close', cause },
+      );
     } finally {
-      // When stop() failed the poller still uses the lane: native code is left as it is.
       this.#loop.stop();
       this.#listening.forgetAll();
       this.#memory.forgetAll();

@@ -55,8 +55,9 @@ export class ListenerCore {
   /** A reader that had left got it after all: it is first in line again. */
   putBack(request: RequestCore): void {
     const waiter = this.#waiters.shift();
-    if (waiter === undefined) this.#requests.unshift(request);
-    else waiter(request);
+    if (waiter !== undefined) waiter(request);
+    else if (this.#state === 'closed') refuse(request);
+    else this.#requests.unshift(request);
   }
 
   push(request: RequestCore): void {
@@ -83,11 +84,14 @@ export class ListenerCore {
     if (this.#state === 'closed') return;
     if (this.#referenced) this.#keepAlive.remove();
     this.#state = 'closed';
-    for (const request of this.#requests.splice(0)) {
-      request.take('rejected');
-      void request.connection.reject(new Uint8Array(0));
-    }
+    for (const request of this.#requests.splice(0)) refuse(request);
     for (const waiter of this.#waiters.splice(0)) waiter(undefined);
     this.#resolveClosed();
   }
+}
+
+/** Nobody will answer it here. */
+function refuse(request: RequestCore): void {
+  request.take('rejected');
+  void request.connection.reject(new Uint8Array(0));
 }

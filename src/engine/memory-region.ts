@@ -1,6 +1,7 @@
 // Regions and slices as programs hold them, and the record behind a region that the engine keeps.
 import { kMaxLength } from 'node:buffer';
 import { invalidArgument, RdmaError } from './errors.js';
+import { show } from './validate.js';
 
 export type Access = 'remote-read' | 'remote-write' | 'remote-atomic';
 
@@ -66,7 +67,7 @@ export class RegionRecord {
 
 function checkOffset(name: string, value: number): void {
   if (!Number.isSafeInteger(value) || value < 0) {
-    throw invalidArgument(`${name} must be an integer from 0 to 2^53 - 1, not ${String(value)}.`);
+    throw invalidArgument(`${name} must be an integer from 0 to 2^53 - 1, not ${show(value)}.`);
   }
 }
 

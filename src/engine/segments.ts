@@ -2,6 +2,7 @@
 // byte arrays, which are copied.
 import { invalidArgument, RdmaError } from './errors.js';
 import { MemorySlice, type RegionHost } from './memory-region.js';
+import { show } from './validate.js';
 
 /** Memory to receive into: 1 to 4 slices (a region is a slice of the whole of itself). */
 export type ReceiveTarget = MemorySlice | readonly MemorySlice[];
@@ -77,7 +78,7 @@ export function checkImmediate(operation: string, value: unknown): number | unde
     return value;
   }
   throw invalidArgument(
-    `${operation}: immediate must be an integer from 0 to 4294967295, not ${String(value)}.`,
+    `${operation}: immediate must be an integer from 0 to 4294967295, not ${show(value)}.`,
     operation,
   );
 }

@@ -1,7 +1,8 @@
 // Checks of options and arguments. Each throws ERR_RDMA_INVALID_ARG with the name of what is wrong.
 import { invalidArgument } from './errors.js';
 
-function show(value: unknown): string {
+/** A value as error messages name it; never throws for what has no text of its own. */
+export function show(value: unknown): string {
   if (typeof value === 'string') return `'${value.length > 40 ? `${value.slice(0, 40)}…` : value}'`;
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) {

@@ -17,8 +17,8 @@ type Resolve = (completion: WorkCompletion) => void;
 type Reject = (error: Error) => void;
 
 // One executor for all promises: a closure per operation would be one more object per operation.
-let lastResolve: Resolve;
-let lastReject: Reject;
+let lastResolve: Resolve | undefined;
+let lastReject: Reject | undefined;
 function executor(resolve: Resolve, reject: Reject): void {
   lastResolve = resolve;
   lastReject = reject;
@@ -55,6 +55,9 @@ export class Wait {
     this.#promise = promise;
     this.#resolve = lastResolve;
     this.#reject = lastReject;
+    // They would keep the last promise, and what it resolved with, alive.
+    lastResolve = undefined;
+    lastReject = undefined;
     return promise;
   }
 

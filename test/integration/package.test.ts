@@ -86,6 +86,12 @@ describe('the tarball', () => {
     expect(node(join(installed, 'dist/cli/main.js'), '--help')).toContain('queuepair');
   });
 
+  it('moves a file from one process to another', () => {
+    const copy = join(folder, 'copy');
+    node('move-file.mjs', process.execPath, copy);
+    expect(readFileSync(copy).equals(readFileSync(process.execPath))).toBe(true);
+  }, 60_000);
+
   it("satisfies TypeScript's default options, and refuses misuse", () => {
     const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
     writeFileSync(join(project, 'tsconfig.json'), '{}');

@@ -54,6 +54,16 @@ describe('a loop over requests', () => {
     expect(alive).toBe(0);
   });
 
+  it('refuses a request that comes back when the listener is closed', async () => {
+    await listener.close();
+    const late = request(1);
+    const answers: string[] = [];
+    late.take = (answer) => answers.push(answer);
+    listener.putBack(late);
+    expect(answers).toEqual(['rejected']);
+    expect(await listener.next()).toBeUndefined();
+  });
+
   it('ends at once when it is left, and leaves the listener open', async () => {
     const requests = loop();
     const waiting = [port(requests.next()), port(requests.next())];
