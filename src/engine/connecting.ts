@@ -5,8 +5,9 @@ import type { ConnectionDepths, ConnectionHost } from './connection-host.js';
 import type { RequestCore } from './connection-request.js';
 import type { ResolvedConnect, ResolvedEstablish } from './engine-options.js';
 import { RdmaError, tableFull } from './errors.js';
+import { handleKey } from './handle-key.js';
 import { ControlKind } from './layout.js';
-import { throwIfAborted } from './limit.js';
+import { type WaitOptions, within } from './limit.js';
 import type { NativeAddon, NativeHandle } from './native.js';
 import { encodePrivateData, type PrivateDataFormat } from './private-data.js';
 
@@ -47,21 +48,27 @@ export class Connecting {
     return [...this.#connections.values()];
   }
 
-  find({ slot, generation }: NativeHandle): ConnectionCore | undefined {
-    const connection = this.#connections.get(slot);
-    return connection?.generation === generation ? connection : undefined;
+  find(handle: NativeHandle): ConnectionCore | undefined {
+    return this.#connections.get(handleKey(handle));
   }
 
   async connect(options: ResolvedConnect): Promise<ConnectionCore> {
     const engine = this.#host;
-    const address = await resolveAddress('connect', options.host, options.port);
-    throwIfAborted('connect', options.wait.signal);
+    const { host, port, wait } = options;
+    const begin = performance.now();
+    const address = await within(
+      'connect',
+      engine.timers,
+      wait,
+      resolveAddress('connect', host, port),
+    );
+    const left = remaining(wait, performance.now() - begin);
     engine.checkOpen('connect');
     const handle = engine.addon.createConnection(engine.lane);
     if (handle === undefined) throw tableFull('connect');
     const connection = this.#enter(handle, options.depths, options.format, true);
     connection.peer = address;
-    await this.#establish(connection, 'connect', options, address);
+    await this.#establish(connection, 'connect', { ...options, wait: left }, address);
     return connection;
   }
 
@@ -94,14 +101,14 @@ export class Connecting {
   ): ConnectionCore {
     const options = { format, referenced };
     const connection = new ConnectionCore(this.#host, handle, depths, options, this.#forget);
-    this.#connections.set(handle.slot, connection);
+    this.#connections.set(handleKey(handle), connection);
     return connection;
   }
 
   readonly #forget = (connection: ConnectionCore): void => {
     this.#pastWaits += connection.sends.waits + connection.receives.waits;
     this.#host.pending.unreserve(connection.reservedSlots);
-    this.#connections.delete(connection.slot);
+    this.#connections.delete(handleKey(connection));
   };
 
   async #establish(
@@ -141,4 +148,10 @@ export class Connecting {
       { operation },
     );
   }
+}
+
+/** What is left of a timeout after `passedMs`. */
+function remaining({ signal, timeoutMs }: WaitOptions, passedMs: number): WaitOptions {
+  if (timeoutMs === undefined) return { signal };
+  return { signal, timeoutMs: Math.max(1, Math.ceil(timeoutMs - passedMs)) };
 }

@@ -28,6 +28,7 @@ export interface CloseReason {
   readonly error?: RdmaError;
 }
 
+const kDestroy = { kind: ControlKind.destroy } as const;
 const kNoAddress: Address = { host: '', port: 0 };
 
 export class ConnectionCore extends ConnectionWork {
@@ -49,6 +50,8 @@ export class ConnectionCore extends ConnectionWork {
   #operation = 'connection';
   #established: { resolve: () => void; reject: (error: Error) => void } | undefined;
   #closing: Promise<void> | undefined;
+  #closeError: RdmaError | undefined;
+  #closedHere: RdmaError | undefined;
   #destroying = false;
   #destroyError: RdmaError | undefined;
   #resolveClosed!: (reason: CloseReason) => void;
@@ -130,8 +133,7 @@ export class ConnectionCore extends ConnectionWork {
 
   /** Answers a request with no; resolves when nothing native is left. */
   reject(privateData: Uint8Array): Promise<void> {
-    this.#destroying = true;
-    this.#control({ kind: ControlKind.reject, privateData });
+    this.#destroyNative({ kind: ControlKind.reject, privateData });
     return this.#gone;
   }
 
@@ -182,8 +184,18 @@ export class ConnectionCore extends ConnectionWork {
 
   close(timeoutMs: number): Promise<void> {
     if (this.#state === 'closed' || this.#destroying) return this.#gone;
-    this.#closing ??= this.host.keepAlive.during(this.#close(timeoutMs));
+    this.#closeTimeout(timeoutMs);
+    this.#closing ??= this.host.keepAlive.during(this.#close());
     return this.#closing;
+  }
+
+  /** Each call has its own deadline; the first to pass ends what is left. */
+  #closeTimeout(timeoutMs: number): void {
+    void this.#within(timeoutMs, this.closed).then((inTime) => {
+      if (inTime || this.#destroying) return;
+      this.#closeError = timeoutError('close', timeoutMs);
+      this.destroy(this.#closeError);
+    });
   }
 
   /** Ends the connection now; everything posted is flushed. */
@@ -191,9 +203,10 @@ export class ConnectionCore extends ConnectionWork {
     if (this.#state === 'closed' || this.#destroying) return;
     this.#destroyError = error;
     this.#destroyNative();
+    this.refuseWaiting(this.endError());
   }
 
-  async #close(timeoutMs: number): Promise<void> {
+  async #close(): Promise<void> {
     if (this.#state === 'connecting') {
       this.destroy();
       return this.#gone;
@@ -201,16 +214,13 @@ export class ConnectionCore extends ConnectionWork {
     this.#setState('closing');
     this.refuseWaitingReceives(this.endError());
     this.#control({ kind: ControlKind.flushReceives });
-    const inTime = await this.#within(timeoutMs, Promise.race([this.sendsIdle(), this.closed]));
-    if (this.#state === 'closed') return this.#gone;
-    if (inTime) {
+    await Promise.race([this.sendsIdle(), this.closed]);
+    if (this.#state !== 'closed' && !this.#destroying) {
       this.#control({ kind: ControlKind.disconnect });
-      if (await this.#within(timeoutMs, this.closed)) return this.#gone;
+      await this.closed;
     }
-    const error = timeoutError('close', timeoutMs);
-    this.destroy(error);
     await this.#gone;
-    throw error;
+    if (this.#closeError !== undefined) throw this.#closeError;
   }
 
   /** False when `timeoutMs` passed first. */
@@ -224,10 +234,11 @@ export class ConnectionCore extends ConnectionWork {
     });
   }
 
-  #destroyNative(): void {
+  /** Bounded: what native code never gives back is given up, loudly. */
+  #destroyNative(request: Omit<NativeControl, 'slot' | 'generation'> = kDestroy): void {
     if (this.#destroying) return;
     this.#destroying = true;
-    this.#control({ kind: ControlKind.destroy });
+    this.#control(request);
     void this.host.keepAlive.during(this.#within(kDestroyTimeoutMs, this.#gone)).then((inTime) => {
       if (!inTime) this.#stuck();
     });
@@ -239,7 +250,7 @@ export class ConnectionCore extends ConnectionWork {
       'ERR_RDMA_DRAIN_TIMEOUT',
       `The connection's posted work was not returned within ${kDestroyTimeoutMs} ms. Its memory ` +
         'and native objects are kept; restart the process to get them back.',
-      { operation: 'destroy', ...this.#addresses() },
+      { operation: 'destroy', ...this.addresses() },
     );
     process.emitWarning(error);
     this.#end({ by: 'error', error }, error);
@@ -277,10 +288,14 @@ export class ConnectionCore extends ConnectionWork {
       return new RdmaError(
         'ERR_RDMA_INVALID_STATE',
         'The connection is not established yet. Await connect() or accept() first.',
-        this.#addresses(),
+        this.addresses(),
       );
     }
     return this.cause ?? this.#destroyError ?? this.#closedError();
+  }
+
+  protected override isEnd(error: unknown): boolean {
+    return error === this.cause || error === this.#destroyError || error === this.#closedHere;
   }
 
   protected override get endIsKnown(): boolean {
@@ -301,17 +316,18 @@ export class ConnectionCore extends ConnectionWork {
   }
 
   #closedError(): RdmaError {
-    return new RdmaError(
+    this.#closedHere ??= new RdmaError(
       'ERR_RDMA_CLOSED',
       'The connection was closed on this side. Open another one if there is more to do.',
-      this.#addresses(),
+      this.addresses(),
     );
+    return this.#closedHere;
   }
 
   #failure(event: NativeEvent): RdmaError {
     const rejected = event.failure.fault === Fault.rejected;
     return errorFromFailure(this.#operation, event.failure, {
-      ...this.#addresses(),
+      ...this.addresses(),
       privateData: rejected ? this.#rejectData(event.privateData) : undefined,
     });
   }
@@ -325,7 +341,7 @@ export class ConnectionCore extends ConnectionWork {
     }
   }
 
-  #addresses(): { localAddress?: Address; remoteAddress?: Address } {
+  protected override addresses(): { localAddress?: Address; remoteAddress?: Address } {
     return this.peer === kNoAddress
       ? {}
       : { localAddress: this.localAddress, remoteAddress: this.peer };

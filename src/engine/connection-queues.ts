@@ -2,7 +2,7 @@
 // because the connection is over. Posting is in connection-work.ts.
 import type { CompletionRecord } from './completion-ring.js';
 import type { ConnectionDepths, ConnectionHost } from './connection-host.js';
-import { errorFromStatus, type RdmaError } from './errors.js';
+import { errorFromStatus, type RdmaError, type RdmaErrorDetails } from './errors.js';
 import { Opcode, WorkFlag } from './layout.js';
 import type { Operation, OperationOwner } from './operation.js';
 import { ReceiveQueue } from './receive-queue.js';
@@ -45,6 +45,10 @@ export abstract class ConnectionQueues implements WaitOwner, OperationOwner {
   protected abstract get isClosing(): boolean;
   /** Why work is refused now. */
   protected abstract endError(): RdmaError;
+  /** Whether this is an error that endError() made. */
+  protected abstract isEnd(error: unknown): boolean;
+  /** What is known of the two ends, for errors. */
+  protected abstract addresses(): RdmaErrorDetails;
   protected abstract updateKeepAlive(): void;
 
   get timers(): ConnectionHost['timers'] {
@@ -81,6 +85,7 @@ export abstract class ConnectionQueues implements WaitOwner, OperationOwner {
     if (operation?.state !== 'waiting') return false;
     this.#queueOf(operation).remove(operation);
     this.retire(operation);
+    this.#afterSends();
     return true;
   }
 
@@ -102,14 +107,19 @@ export abstract class ConnectionQueues implements WaitOwner, OperationOwner {
     }
   }
 
-  /** Nothing will be posted or completed any more: everything that waits is told why. */
-  protected failAll(error: RdmaError): void {
+  /** Nothing that waits for a place in a queue will be posted any more. */
+  protected refuseWaiting(error: RdmaError): void {
     this.refuseWaitingReceives(error);
     for (let next = this.sends.shift(); next !== undefined; next = this.sends.shift()) {
       const { wait } = next;
       this.retire(next);
       wait?.fail(error, true);
     }
+  }
+
+  /** Nothing will be posted or completed any more: everything that waits is told why. */
+  protected failAll(error: RdmaError): void {
+    this.refuseWaiting(error);
     const flushed = this.#flushed;
     this.#flushed = [];
     for (const wait of flushed) wait.fail(error, true);
@@ -190,13 +200,23 @@ export abstract class ConnectionQueues implements WaitOwner, OperationOwner {
   /** The first failure of a work request is what ends the connection. */
   #workError(completion: WorkCompletion, record: CompletionRecord): RdmaError {
     if (record.status === Status.flushed) return this.endError();
-    const error = errorFromStatus(completion.operation, record.status, record.vendorError);
+    const error = errorFromStatus(
+      completion.operation,
+      record.status,
+      record.vendorError,
+      this.addresses(),
+    );
     this.cause ??= error;
     return error;
   }
 
   #sendCompleted(succeeded: boolean): void {
     this.sends.completed(succeeded);
+    this.#afterSends();
+  }
+
+  /** There are fewer sends than before. */
+  #afterSends(): void {
     this.updateKeepAlive();
     if (this.sends.outstanding > 0 || this.#onSendsIdle.length === 0) return;
     const callbacks = this.#onSendsIdle;

@@ -13,7 +13,7 @@ export class RequestCore {
   readonly privateData: Uint8Array;
   readonly #timers: TimerWheel;
   readonly #timer: TimerEntry;
-  #answer: 'accepted' | 'rejected' | 'expired' | undefined;
+  #answer: 'accepted' | 'rejected' | 'expired' | 'withdrawn' | undefined;
 
   constructor(
     connection: ConnectionCore,
@@ -32,11 +32,15 @@ export class RequestCore {
       onExpired(this);
     });
     timers.set(this.#timer, kAnswerTimeoutMs);
-    void connection.closed.then(() => timers.clear(this.#timer));
+    void connection.closed.then(() => {
+      timers.clear(this.#timer);
+      this.#answer ??= 'withdrawn';
+    });
   }
 
   /** Throws ERR_RDMA_INVALID_STATE when it was answered already. */
   take(answer: 'accepted' | 'rejected'): void {
+    if (this.#answer === 'withdrawn') throw withdrawn(answer, this.peer);
     if (this.#answer !== undefined) {
       const what = this.#answer === 'expired' ? 'was not answered in time' : `was ${this.#answer}`;
       throw new RdmaError(
@@ -48,4 +52,12 @@ export class RequestCore {
     this.#answer = answer;
     this.#timers.clear(this.#timer);
   }
+}
+
+function withdrawn(answer: 'accepted' | 'rejected', peer: Peer): RdmaError {
+  return new RdmaError(
+    'ERR_RDMA_DISCONNECTED',
+    'The peer withdrew its request. Go on with the next one.',
+    { operation: answer === 'accepted' ? 'accept' : 'reject', remoteAddress: peer },
+  );
 }

@@ -53,6 +53,8 @@ export type PostRequest = SendRequest | ReceiveRequest;
 
 const kOperationKeys = ['signal', 'timeoutMs'] as const;
 const kSendKeys = ['immediate', 'signaled', 'signal', 'timeoutMs'] as const;
+const kSendRequestKeys = ['operation', 'source', 'immediate'] as const;
+const kReceiveRequestKeys = ['operation', 'target'] as const;
 const kQueued: Promise<undefined> = Promise.resolve(undefined);
 const kNoLimit: WaitOptions = {};
 
@@ -127,6 +129,11 @@ export abstract class ConnectionWork extends ConnectionQueues {
     if (this.cause !== undefined) return this.#refused(this.cause);
     if (this.sends.outstanding === 0) return kQueued;
     if (!this.acceptsSends && !this.isClosing) return this.#refused(this.endError());
+    try {
+      this.sends.checkRoom('flush', 1);
+    } catch (error) {
+      return this.#refused(error);
+    }
     const operation = this.host.operations.take(this, Opcode.flush);
     const promise = this.#startWait(operation, kNoLimit);
     this.#submit(this.sends, operation);
@@ -136,7 +143,13 @@ export abstract class ConnectionWork extends ConnectionQueues {
   }
 
   /** Resolves when both queues take more; rejects when the connection ended. */
-  async ready(): Promise<void> {
+  ready(): Promise<void> {
+    const ready = this.#untilRoom();
+    markHandled(ready); // only the connection's end rejects it
+    return ready;
+  }
+
+  async #untilRoom(): Promise<void> {
     while (this.acceptsSends && !(this.sends.hasRoom && this.receives.hasRoom)) {
       await this.sends.whenRoom();
       await this.receives.whenRoom();
@@ -186,7 +199,7 @@ export abstract class ConnectionWork extends ConnectionQueues {
   /** What is refused because the connection ended is marked as handled: its end is told elsewhere. */
   #refused(error: unknown): Promise<never> {
     const refused = Promise.reject(error);
-    if (!this.acceptsReceives) markHandled(refused);
+    if (this.isEnd(error)) markHandled(refused);
     return refused;
   }
 
@@ -215,10 +228,13 @@ export abstract class ConnectionWork extends ConnectionQueues {
 
   #makeRequest(request: PostRequest): Operation {
     switch (request?.operation) {
-      case 'send':
-        return this.#makeSend('post', request.source, request.immediate);
+      case 'send': {
+        const { source, immediate } = readOptions('post', request, kSendRequestKeys);
+        return this.#makeSend('post', source, immediate);
+      }
       case 'receive': {
-        return this.#make(Opcode.receive, readParts('post', this.host, request.target, false));
+        const { target } = readOptions('post', request, kReceiveRequestKeys);
+        return this.#make(Opcode.receive, readParts('post', this.host, target, false));
       }
       default:
         throw invalidArgument("post: each operation is a 'send' or a 'receive'.", 'post');
@@ -302,6 +318,13 @@ function checkOperationOptions<T extends OperationOptions>(
 function checkSendOptions(operation: string, options: SendOptions): WaitOptions {
   const limit = checkOperationOptions(operation, options, kSendKeys);
   checkImmediate(operation, options.immediate);
-  boolean(`${operation}: signaled`, options.signaled, true);
+  const signaled = boolean(`${operation}: signaled`, options.signaled, true);
+  if (!signaled && limit !== kNoLimit) {
+    throw invalidArgument(
+      `${operation}: nobody waits for an unsignalled operation, so it takes neither signal nor ` +
+        'timeoutMs. Give them to what you await.',
+      operation,
+    );
+  }
   return limit;
 }

@@ -1,4 +1,5 @@
 // One engine: a lane, its poller, and everything opened on it.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { CompletionRing } from './completion-ring.js';
 import { Connecting, type ConnectingHost } from './connecting.js';
 import type { ConnectionCore } from './connection-core.js';
@@ -43,6 +44,8 @@ import type { WorkQueue } from './work-queue.js';
  * 1,024 is sixteen connections' whole queues, and still fits in a core's second-level cache.
  */
 const kSubmissionCapacity = 1024;
+/** Until Node 24 a native wake runs in the async context of whoever opened the lane: in none, then. */
+const inNoContext = AsyncLocalStorage.snapshot();
 /** The poller returns within its longest park, 100 ms; seconds mean that it is stuck. */
 const kPollerStopTimeoutMs = 5000;
 
@@ -71,7 +74,7 @@ export class EngineCore implements ConnectingHost {
   readonly #pool: BlockingPool;
   readonly #connecting: Connecting;
   readonly #listening: Listening;
-  #poller!: PollerPort;
+  #poller: PollerPort | undefined;
   #drained: { handOverCompletions(): void }[] = [];
   #state: 'open' | 'closing' | 'closed' = 'open';
   #failure: RdmaError | undefined;
@@ -85,7 +88,9 @@ export class EngineCore implements ConnectingHost {
       completionCapacity: options.maxOperations,
     });
     const wake = { turn: (): void => {} };
-    const lane = parts.addon.openLane(memory.bytes, provider.name, () => wake.turn());
+    const lane = inNoContext(() =>
+      parts.addon.openLane(memory.bytes, provider.name, () => wake.turn()),
+    );
     if ('fault' in lane) throw errorFromFailure('openEngine', lane);
     const core = new EngineCore(provider, lane, memory, parts);
     wake.turn = core.#loop.turn;
@@ -110,13 +115,14 @@ export class EngineCore implements ConnectingHost {
     this.#laneMemory = memory;
     this.pending = new PendingTable(memory.geometry.completionCapacity);
     this.submissions = new SubmissionRing(memory);
-    this.#doorbell = new SubmissionDoorbell(memory, this.submissions, () =>
-      parts.addon.ring(lane.lane),
-    );
+    this.#doorbell = new SubmissionDoorbell(memory, this.submissions, {
+      ring: () => parts.addon.ring(lane.lane),
+      lookAgain: () => this.#loop.turnSoon(),
+    });
     this.keepAlive = new KeepAlive((alive) => parts.addon.keepAlive(lane.lane, alive));
     this.#pool = parts.createPool();
     this.#memory = new Memory(this, this.#pool);
-    this.sendBuffers = new SendBuffers((byteLength) => this.#memory.allocateNow(byteLength, []));
+    this.sendBuffers = new SendBuffers((byteLength) => this.#memory.allocateInternal(byteLength));
     this.#connecting = new Connecting(this);
     this.#listening = new Listening(this, this.#connecting);
     this.closed = new Promise((resolve) => {
@@ -164,7 +170,8 @@ export class EngineCore implements ConnectingHost {
     const bytes = byteArray('reject: privateData', privateData, kPrivateDataLimits.reject);
     request.take('rejected');
     const { connection } = request;
-    await connection.reject(encodePrivateData(bytes, connection.format, 'raw'));
+    const framed = encodePrivateData(bytes, connection.format, 'raw');
+    await this.keepAlive.during(connection.reject(framed));
   }
 
   async allocate(byteLength: number, options?: MemoryOptions): Promise<MemoryRegion> {
@@ -228,8 +235,11 @@ export class EngineCore implements ConnectingHost {
 
   checkOpen(operation: string): void {
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.#state === 'open') return;
-    throw new RdmaError(
+    if (this.#state !== 'open') throw this.#closedError(operation);
+  }
+
+  #closedError(operation: string): RdmaError {
+    return new RdmaError(
       'ERR_RDMA_CLOSED',
       `${operation}: the engine is closed. Open another one with openEngine().`,
       { operation },
@@ -248,6 +258,7 @@ export class EngineCore implements ConnectingHost {
       takeEvents: () => this.addon.takeEvents(this.lane),
       onEvent: (event) => this.#eventHandlers[event.kind]?.(event),
       onSpace: () => this.#doorbell.onSpace(),
+      hasSpaceNews: () => this.#doorbell.hasNews,
     });
   }
 
@@ -293,15 +304,18 @@ export class EngineCore implements ConnectingHost {
     this.#failure = error;
     this.#loop.stop();
     for (const connection of this.#connecting.all()) connection.abandonAll(error);
+    this.#listening.forgetAll(error);
+    this.#memory.forgetAll();
     this.destroy(error).catch(() => {});
   }
 
   async #close(timeoutMs: number, error: RdmaError | undefined): Promise<void> {
     this.#state = 'closing';
     if (this.#failure === undefined) await this.#closeObjects(timeoutMs, error);
-    await this.#pool.close();
     try {
-      await this.#poller.stop(kPollerStopTimeoutMs);
+      // Together: a job of the pool that takes long ends early once the lane is told to stop.
+      const stopped = this.#poller?.stop(kPollerStopTimeoutMs);
+      await Promise.all([stopped, this.#pool.close()]);
       this.addon.closeLane(this.lane);
     } catch (cause) {
       // The poller still uses the lane: native code is left as it is.
@@ -313,7 +327,7 @@ export class EngineCore implements ConnectingHost {
       );
     } finally {
       this.#loop.stop();
-      this.#listening.forgetAll();
+      this.#listening.forgetAll(this.#closedError('listen'));
       this.#memory.forgetAll();
       this.#state = 'closed';
       this.#resolveClosed(this.#failure ?? error);

@@ -93,12 +93,14 @@ export class RdmaError extends Error {
     Object.defineProperty(this, kBrand, { value: true });
     Object.defineProperty(this, 'name', { value: 'RdmaError', writable: true, configurable: true });
   }
-
-  /** True for errors of any copy of this package in the process. */
-  static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === 'object' && value !== null && kBrand in value;
-  }
 }
+
+/** True for errors of any copy of this package in the process; subclasses are asked as usual. */
+function isRdmaError(this: unknown, value: unknown): boolean {
+  if (this !== RdmaError) return Function.prototype[Symbol.hasInstance].call(this, value);
+  return typeof value === 'object' && value !== null && kBrand in value;
+}
+Object.defineProperty(RdmaError, Symbol.hasInstance, { value: isRdmaError });
 
 /** What an aborted wait rejects with; `cause` is the signal's reason. */
 export class AbortError extends Error {
@@ -108,9 +110,11 @@ export class AbortError extends Error {
   readonly settled: Promise<WorkCompletion> | undefined;
 
   constructor(operation: string, reason: unknown, settled?: Promise<WorkCompletion>) {
-    super(`${operation} was aborted. Await error.settled before using its memory again.`, {
-      cause: reason,
-    });
+    const hint =
+      settled === undefined
+        ? 'error.cause is the reason of its signal.'
+        : 'Await error.settled before using its memory again.';
+    super(`${operation} was aborted. ${hint}`, { cause: reason });
     this.name = 'AbortError';
     this.operation = operation;
     this.settled = settled;

@@ -23,7 +23,6 @@ export class LaneMemory {
     this.completionRing =
       this.submissionRing + geometry.submissionCapacity * layout.submissionBytes;
     const byteLength = this.completionRing + geometry.completionCapacity * layout.completionBytes;
-    // A whole line more, so that native code can align the rings whatever the buffer's start.
     const buffer = new SharedArrayBuffer(byteLength);
     this.bytes = new Uint8Array(buffer);
     this.words = new Int32Array(buffer);

@@ -69,6 +69,19 @@ export function timeoutError(
   );
 }
 
+/** `work`, unless the signal or the clock is first; `work` itself goes on. */
+export function within<T>(
+  name: string,
+  timers: TimerWheel,
+  options: WaitOptions,
+  work: Promise<T>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const limit = new Limit(name, timers, options, (makeError) => reject(makeError()));
+    work.then(resolve, reject).finally(() => limit.clear());
+  });
+}
+
 /** The error of a signal that was aborted before the call. */
 export function throwIfAborted(operation: string, signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortError(operation, signal.reason);

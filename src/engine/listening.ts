@@ -3,7 +3,8 @@ import { type Peer, resolveAddress } from './address.js';
 import type { Connecting } from './connecting.js';
 import { RequestCore } from './connection-request.js';
 import type { resolveListenOptions } from './engine-options.js';
-import { errorFromFailure, tableFull } from './errors.js';
+import { errorFromFailure, type RdmaError, tableFull } from './errors.js';
+import { handleKey } from './handle-key.js';
 import type { KeepAlive } from './keep-alive.js';
 import { ControlKind } from './layout.js';
 import { ListenerCore } from './listener-core.js';
@@ -25,7 +26,8 @@ export interface ListeningHost {
 interface Entry {
   readonly listener: ListenerCore;
   readonly format: PrivateDataFormat;
-  onListening: ((event: NativeEvent) => void) | undefined;
+  /** While listen() waits. */
+  waiter: { resolve: (event: NativeEvent) => void; reject: (error: RdmaError) => void } | undefined;
 }
 
 export class Listening {
@@ -52,10 +54,10 @@ export class Listening {
     const listener = new ListenerCore(handle, engine.keepAlive, () =>
       engine.control({ kind: ControlKind.closeListener, slot, generation }),
     );
-    const entry: Entry = { listener, format: options.format, onListening: undefined };
-    this.#entries.set(slot, entry);
-    const event = await new Promise<NativeEvent>((resolve) => {
-      entry.onListening = resolve;
+    const entry: Entry = { listener, format: options.format, waiter: undefined };
+    this.#entries.set(handleKey(handle), entry);
+    const event = await new Promise<NativeEvent>((resolve, reject) => {
+      entry.waiter = { resolve, reject };
       const { backlog } = options;
       engine.control({ kind: ControlKind.listen, slot, generation, ...address, backlog });
     });
@@ -69,9 +71,12 @@ export class Listening {
     return [...this.#entries.values()].map(({ listener }) => listener.close());
   }
 
-  /** The lane is gone, and the native listeners with it. */
-  forgetAll(): void {
-    for (const { listener } of this.#entries.values()) listener.onClosed();
+  /** The lane is gone, and the native listeners with it; `error` is for who still waits. */
+  forgetAll(error: RdmaError): void {
+    for (const { listener, waiter } of this.#entries.values()) {
+      waiter?.reject(error);
+      listener.onClosed();
+    }
     this.#entries.clear();
   }
 
@@ -79,15 +84,15 @@ export class Listening {
     const entry = this.#entryOf(event.slot, event.generation);
     if (entry === undefined) return;
     entry.listener.address = event.localAddress;
-    entry.onListening?.(event);
-    entry.onListening = undefined;
+    entry.waiter?.resolve(event);
+    entry.waiter = undefined;
     if (event.failure.fault !== Fault.none) void entry.listener.close();
   }
 
   onListenerClosed(event: NativeEvent): void {
     const entry = this.#entryOf(event.slot, event.generation);
     if (entry === undefined) return;
-    this.#entries.delete(event.slot);
+    this.#entries.delete(handleKey(event));
     entry.listener.onClosed();
   }
 
@@ -117,8 +122,7 @@ export class Listening {
   }
 
   #entryOf(slot: number, generation: number): Entry | undefined {
-    const entry = this.#entries.get(slot);
-    return entry?.listener.generation === generation ? entry : undefined;
+    return this.#entries.get(handleKey({ slot, generation }));
   }
 }
 

@@ -56,6 +56,11 @@ export class RegionRecord {
     if (this.#outstanding === 0) this.#onIdle?.();
   }
 
+  /** The region is gone, whatever still names it. */
+  endWait(): void {
+    this.#onIdle?.();
+  }
+
   /** Resolves when no operation names the region. */
   idle(): Promise<void> {
     if (this.#outstanding === 0) return Promise.resolve();

@@ -2,6 +2,7 @@
 import { kMaxLength } from 'node:buffer';
 import type { MemoryOptions } from './engine-options.js';
 import { errorFromFailure, invalidArgument, RdmaError } from './errors.js';
+import { handleKey } from './handle-key.js';
 import { AccessBit, ControlKind } from './layout.js';
 import { type Access, MemoryRegion, type RegionHost, RegionRecord } from './memory-region.js';
 import type {
@@ -14,7 +15,7 @@ import type {
 import type { BlockingPool } from './poller-port.js';
 import { integer, readOptions } from './validate.js';
 
-/** The page size of every platform this runs on; native code maps whole pages inside the buffer. */
+/** Pages of x64, where this runs; native code maps whole pages inside the buffer. */
 const kPageBytes = 4096;
 /** Faulting in less takes less time than handing it to another thread. */
 const kPopulateHereBytes = 256 * 1024;
@@ -30,8 +31,9 @@ export interface MemoryHost extends RegionHost {
 export class Memory {
   readonly #host: MemoryHost;
   readonly #pool: BlockingPool;
-  /** Open regions by slot; they live until closed, whoever still holds their objects. */
+  /** Open regions by handle; they live until closed, whoever still holds their objects. */
   readonly #regions = new Map<number, RegionRecord>();
+  readonly #internal = new Set<RegionRecord>();
   readonly #released = new Map<RegionRecord, () => void>();
   readonly #closing = new Map<RegionRecord, Promise<void>>();
 
@@ -40,8 +42,9 @@ export class Memory {
     this.#pool = pool;
   }
 
+  /** Those that the program made. */
   get size(): number {
-    return this.#regions.size;
+    return this.#regions.size - this.#internal.size;
   }
 
   async allocate(byteLength: number, options: MemoryOptions | undefined): Promise<MemoryRegion> {
@@ -50,13 +53,17 @@ export class Memory {
     const region = this.allocateNow(byteLength, access);
     const { slot, generation } = region.record;
     const { addon, lane } = this.#host;
-    const failure =
-      byteLength <= kPopulateHereBytes
-        ? addon.populateMemory(lane, slot, generation)
-        : await this.#pool.populate(lane, region.record);
-    if (failure === undefined) return region;
-    await this.close(region.record);
-    throw errorFromFailure('allocate', failure);
+    try {
+      const failure =
+        byteLength <= kPopulateHereBytes
+          ? addon.populateMemory(lane, slot, generation)
+          : await this.#pool.populate(lane, region.record);
+      if (failure !== undefined) throw errorFromFailure('allocate', failure);
+    } catch (error) {
+      await this.close(region.record);
+      throw error instanceof RdmaError ? error : noThread(error);
+    }
+    return region;
   }
 
   /** Without faulting its pages in. */
@@ -76,6 +83,13 @@ export class Memory {
     const { addon, lane } = this.#host;
     const memory = addon.allocateMemory(lane, view, byteLength, accessBits(access));
     return this.#enter('allocate', memory, buffer, 0, byteLength, access);
+  }
+
+  /** For the engine's own use, which stats() does not count. */
+  allocateInternal(byteLength: number): MemoryRegion {
+    const region = this.allocateNow(byteLength, []);
+    this.#internal.add(region.record);
+    return region;
   }
 
   register(view: unknown, options: MemoryOptions | undefined): MemoryRegion {
@@ -105,9 +119,8 @@ export class Memory {
   }
 
   onReleased(event: NativeEvent): void {
-    const record = this.#regions.get(event.slot);
-    if (record?.generation !== event.generation) return;
-    this.#forget(record);
+    const record = this.#regions.get(handleKey(event));
+    if (record !== undefined) this.#forget(record);
   }
 
   /** The lane is gone, and its memory with it. */
@@ -117,7 +130,7 @@ export class Memory {
 
   async #close(record: RegionRecord): Promise<void> {
     await record.idle();
-    if (!this.#regions.has(record.slot)) return;
+    if (!this.#regions.has(handleKey(record))) return;
     const released = new Promise<void>((resolve) => this.#released.set(record, resolve));
     const { slot, generation } = record;
     this.#host.control({ kind: ControlKind.releaseRegion, slot, generation });
@@ -126,8 +139,10 @@ export class Memory {
 
   #forget(record: RegionRecord): void {
     record.state = 'closed';
-    this.#regions.delete(record.slot);
+    record.endWait();
+    this.#regions.delete(handleKey(record));
     this.#closing.delete(record);
+    this.#internal.delete(record);
     this.#released.get(record)?.();
     this.#released.delete(record);
   }
@@ -149,9 +164,17 @@ export class Memory {
       byteLength,
       access,
     );
-    this.#regions.set(record.slot, record);
+    this.#regions.set(handleKey(record), record);
     return new MemoryRegion(record);
   }
+}
+
+function noThread(cause: unknown): RdmaError {
+  return new RdmaError(
+    'ERR_RDMA_OUT_OF_RESOURCES',
+    'allocate: no thread could be had to fault the pages in. Raise the limit of threads (ulimit -u).',
+    { operation: 'allocate', cause },
+  );
 }
 
 const accessNames = Object.keys(AccessBit) as Access[];

@@ -91,6 +91,9 @@ export class Operation {
   }
 }
 
+/** A free operation must not keep its last connection, and all that hangs on it. */
+const nobody: OperationOwner = { slot: 0, generation: 0, completed: () => {} };
+
 /** The engine's operations: those in flight by op slot, and the free ones. */
 export class OperationPool {
   readonly #free: Operation[] = [];
@@ -108,6 +111,7 @@ export class OperationPool {
   /** After its segments were released and nobody waits for it any more. */
   give(operation: Operation): void {
     operation.state = 'free';
+    operation.connection = nobody;
     operation.wait = undefined;
     operation.settle = undefined;
     this.#free.push(operation);

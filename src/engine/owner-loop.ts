@@ -24,6 +24,8 @@ export interface OwnerLoopHandlers {
   onEvent(event: NativeEvent): void;
   /** The submission ring may have room again. */
   onSpace(): void;
+  /** Whether onSpace() has something to do. */
+  hasSpaceNews(): boolean;
 }
 
 export class OwnerLoop {
@@ -34,7 +36,7 @@ export class OwnerLoop {
   #armed = 0;
   #eventsSeen = 0;
   /** Events wait until every completion that was published before them is handled. */
-  #heldEvents: NativeEvent[] = [];
+  readonly #heldEvents: NativeEvent[] = [];
   #heldUntil = 0;
   #scheduled = false;
   #stopped = false;
@@ -55,6 +57,11 @@ export class OwnerLoop {
   stop(): void {
     this.#stopped = true;
   }
+
+  /** There is something to look at that no wake will come for. */
+  readonly turnSoon = (): void => {
+    if (!this.#stopped) this.#schedule();
+  };
 
   /** The native wake, and every further turn. */
   readonly turn = (): void => {
@@ -80,6 +87,7 @@ export class OwnerLoop {
   #hasNews(): boolean {
     return (
       this.#heldEvents.length > 0 ||
+      this.#handlers.hasSpaceNews() ||
       !this.#completions.reached(this.#completions.tail()) ||
       Atomics.load(this.#words, kEventsPosted) !== this.#eventsSeen
     );
@@ -108,14 +116,15 @@ export class OwnerLoop {
     const posted = Atomics.load(this.#words, kEventsPosted);
     if (posted === this.#eventsSeen) return;
     this.#eventsSeen = posted;
-    this.#heldEvents.push(...this.#handlers.takeEvents());
+    for (const event of this.#handlers.takeEvents()) this.#heldEvents.push(event);
     this.#heldUntil = this.#completions.tail();
   }
 
   #handOverEvents(): void {
     if (this.#heldEvents.length === 0 || !this.#completions.reached(this.#heldUntil)) return;
-    const events = this.#heldEvents;
-    this.#heldEvents = [];
-    for (const event of events) this.#handlers.onEvent(event);
+    // One by one: when a handler throws, the rest are held for the next turn.
+    for (let event = this.#heldEvents.shift(); event; event = this.#heldEvents.shift()) {
+      this.#handlers.onEvent(event);
+    }
   }
 }

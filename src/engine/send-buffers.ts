@@ -1,73 +1,107 @@
 // Engine memory for sends of ordinary byte arrays: their bytes are copied at the call, since nothing
-// can keep an ArrayBuffer's memory alive for the network. Buffers are reused by size class.
+// can keep an ArrayBuffer's memory alive for the network. Buffers come from slabs, one size each.
 import { type MemoryRegion, MemorySlice } from './memory-region.js';
 
 /** 256 B: below it the bookkeeping weighs more than the memory saved. */
 const kSmallest = 8;
 /** 1 MiB: longer copies get memory of their own, which goes back when the send ends. */
 const kLargest = 20;
-/** A slab holds several buffers of its class, so that few regions exist. */
+/** A slab holds several buffers of its size, so that few regions exist. */
 const kSlabBytes = 1 << 20;
+/** Slabs kept though nothing in them is used: one for each of the usual sizes, 8 MiB in all. */
+const kSpareSlabs = 8;
 
 /** Makes engine memory at once, on this thread; throws when there is none. */
 export type AllocateNow = (byteLength: number) => MemoryRegion;
 
+interface Slab {
+  readonly region: MemoryRegion;
+  readonly sizeClass: number;
+  readonly free: MemorySlice[];
+  /** Buffers in it. */
+  readonly count: number;
+}
+
 /** A copy that one operation owns. */
 export class SendCopy extends MemorySlice {
-  readonly sizeClass: number;
+  /** Where its buffer goes back to; without one, the region is its own. */
+  readonly slab: Slab | undefined;
 
-  constructor(buffer: MemorySlice, byteLength: number, sizeClass: number) {
+  constructor(buffer: MemorySlice, byteLength: number, slab: Slab | undefined) {
     super(buffer.record, buffer.region, buffer.byteOffset, byteLength);
-    this.sizeClass = sizeClass;
+    this.slab = slab;
   }
 }
 
 export class SendBuffers {
   readonly #allocate: AllocateNow;
-  /** Free buffers by size class. */
-  readonly #free: MemorySlice[][] = [];
+  /** Slabs with free buffers, by size class. */
+  readonly #slabs: Slab[][] = Array.from({ length: kLargest + 1 }, () => []);
+  #spareSlabs = 0;
 
   constructor(allocate: AllocateNow) {
     this.#allocate = allocate;
   }
 
   copy(source: Uint8Array): SendCopy {
-    const { byteLength } = source;
-    const sizeClass = classOf(byteLength);
-    const buffer = sizeClass > kLargest ? this.#allocate(byteLength) : this.#take(sizeClass);
-    const copy = new SendCopy(buffer, byteLength, sizeClass);
+    const copy = this.#take(source.byteLength);
     copy.bytes.set(source);
     return copy;
   }
 
   /** No operation uses it any more. */
-  release({ record, region, byteOffset, sizeClass }: SendCopy): void {
-    if (sizeClass > kLargest) {
-      // Nobody waits: the region is idle, and failing to close it is the engine's end anyway.
-      record.host.closeRegion(record).catch(() => {});
+  release({ record, region, byteOffset, slab }: SendCopy): void {
+    if (slab === undefined) {
+      closeUnawaited(record);
       return;
     }
-    this.#listFor(sizeClass).push(new MemorySlice(record, region, byteOffset, 2 ** sizeClass));
+    if (slab.free.length === 0) this.#slabsOf(slab.sizeClass).push(slab);
+    slab.free.push(new MemorySlice(record, region, byteOffset, 2 ** slab.sizeClass));
+    if (slab.free.length === slab.count) this.#becameSpare(slab);
   }
 
-  #take(sizeClass: number): MemorySlice {
-    const list = this.#listFor(sizeClass);
-    if (list.length === 0) {
-      const slab = this.#allocate(kSlabBytes);
-      const size = 2 ** sizeClass;
-      for (let at = 0; at < kSlabBytes; at += size) list.push(slab.subarray(at, at + size));
+  #take(byteLength: number): SendCopy {
+    const sizeClass = classOf(byteLength);
+    if (sizeClass > kLargest) {
+      return new SendCopy(this.#allocate(byteLength), byteLength, undefined);
     }
-    return list.pop() as MemorySlice;
+    const slabs = this.#slabsOf(sizeClass);
+    const slab = slabs.at(-1) ?? this.#addSlab(sizeClass);
+    if (slab.free.length === slab.count) this.#spareSlabs--;
+    const buffer = slab.free.pop() as MemorySlice;
+    if (slab.free.length === 0) slabs.pop();
+    return new SendCopy(buffer, byteLength, slab);
   }
 
-  #listFor(sizeClass: number): MemorySlice[] {
-    let list = this.#free[sizeClass];
-    if (list === undefined) {
-      list = [];
-      this.#free[sizeClass] = list;
-    }
-    return list;
+  #addSlab(sizeClass: number): Slab {
+    const region = this.#allocate(kSlabBytes);
+    const size = 2 ** sizeClass;
+    const free: MemorySlice[] = [];
+    for (let at = 0; at < kSlabBytes; at += size) free.push(region.subarray(at, at + size));
+    const slab = { region, sizeClass, free, count: free.length };
+    this.#slabsOf(sizeClass).push(slab);
+    this.#spareSlabs++;
+    return slab;
   }
+
+  #becameSpare(slab: Slab): void {
+    if (this.#spareSlabs < kSpareSlabs) {
+      this.#spareSlabs++;
+      return;
+    }
+    const slabs = this.#slabsOf(slab.sizeClass);
+    slabs.splice(slabs.indexOf(slab), 1);
+    closeUnawaited(slab.region.record);
+  }
+
+  #slabsOf(sizeClass: number): Slab[] {
+    return this.#slabs[sizeClass] as Slab[];
+  }
+}
+
+/** Nobody waits: the region is idle, and failing to close it is the engine's end anyway. */
+function closeUnawaited(record: MemorySlice['record']): void {
+  record.host.closeRegion(record).catch(() => {});
 }
 
 /** The exponent of the smallest power of two that holds `byteLength`, at least kSmallest. */

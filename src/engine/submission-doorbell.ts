@@ -11,16 +11,28 @@ export class SubmissionDoorbell {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #submissions: SubmissionRing;
   readonly #ring: () => void;
+  readonly #lookAgain: () => void;
   /** The parking that was last rung for: once is enough. */
   #rungFor = 0;
   /** Odd while the owner wants to hear of room. */
   #wantsSpace = 0;
   #starved = new Set<WorkQueue>();
 
-  constructor(memory: LaneMemory, submissions: SubmissionRing, ring: () => void) {
+  /** `ring` rings the poller; `lookAgain` has onSpace() called in a turn of the event loop. */
+  constructor(
+    memory: LaneMemory,
+    submissions: SubmissionRing,
+    actions: { readonly ring: () => void; readonly lookAgain: () => void },
+  ) {
     this.#words = memory.words;
     this.#submissions = submissions;
-    this.#ring = ring;
+    this.#ring = actions.ring;
+    this.#lookAgain = actions.lookAgain;
+  }
+
+  /** Somebody waits for room, and there is some: no wake will come for it. */
+  get hasNews(): boolean {
+    return this.#starved.size > 0 && this.#submissions.hasRoom();
   }
 
   /** Store the tail, then look whether the poller is parked: it does the same the other way round. */
@@ -36,6 +48,8 @@ export class SubmissionDoorbell {
   waitForSpace(queue: WorkQueue): void {
     this.#starved.add(queue);
     if ((this.#wantsSpace & 1) === 0) this.#flip();
+    // The ring may have been drained before the word was there to be seen.
+    if (this.#submissions.hasRoom()) this.#lookAgain();
   }
 
   /** There may be room now. */

@@ -39,6 +39,12 @@ export class SubmissionRing {
     return true;
   }
 
+  /** Whether there is room now. */
+  hasRoom(): boolean {
+    this.#head = Atomics.load(this.#words, kHead);
+    return ((this.#tail - this.#head) | 0) < this.#capacity;
+  }
+
   /** Makes what was written visible. True when there was anything. */
   publish(): boolean {
     if (this.#published === this.#tail) return false;

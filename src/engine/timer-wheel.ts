@@ -82,13 +82,16 @@ export class TimerWheel {
     const due: TimerEntry[] = [];
     for (let tick = this.#tick; tick <= last; tick++) this.#collect(tick % kSlots, now, due);
     this.#tick = now;
-    for (const entry of due) {
-      // One that expired may have cleared, or set anew, another that was due as well.
-      if (!entry.scheduled || entry.deadline > now) continue;
-      this.clear(entry);
-      entry.onExpired();
+    try {
+      for (const entry of due) {
+        // One that expired may have cleared, or set anew, another that was due as well.
+        if (!entry.scheduled || entry.deadline > now) continue;
+        this.clear(entry);
+        entry.onExpired();
+      }
+    } finally {
+      this.#armNext();
     }
-    if (this.#timer === undefined) this.#armNext();
   };
 
   #collect(slot: number, now: number, due: TimerEntry[]): void {
@@ -101,10 +104,10 @@ export class TimerWheel {
   #armNext(): void {
     if (this.#count === 0) return;
     for (let ahead = 1; ahead <= kSlots; ahead++) {
-      if (this.#slots[(this.#tick + ahead) % kSlots] !== undefined) {
-        this.#arm(this.#tick + ahead, this.#now());
-        return;
-      }
+      if (this.#slots[(this.#tick + ahead) % kSlots] === undefined) continue;
+      // One that expired may have armed it already, for later.
+      if (this.#tick + ahead < this.#armedFor) this.#arm(this.#tick + ahead, this.#now());
+      return;
     }
   }
 }

@@ -68,6 +68,7 @@ export class WorkQueue {
   completed(succeeded: boolean): void {
     this.posted--;
     if (succeeded) this.pump();
+    this.#tellOfRoom();
   }
 
   /** Posts what may be posted now. The caller publishes the submission ring. */
@@ -139,6 +140,12 @@ export class WorkQueue {
     operation.next = undefined;
     operation.previous = undefined;
     this.waiting--;
-    if (this.#onRoom.length > 0 && this.waiting <= this.#maxQueued / 2) this.releaseWaiters();
+    this.#tellOfRoom();
+  }
+
+  /** Not for a single place: whoever waited would fill it and wait again. */
+  #tellOfRoom(): void {
+    if (this.#onRoom.length === 0 || !this.hasRoom) return;
+    if (this.waiting <= this.#maxQueued / 2) this.releaseWaiters();
   }
 }

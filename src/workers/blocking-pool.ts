@@ -10,16 +10,12 @@ const kMaxThreads = 2;
 /** Long enough to serve a program's start with one set of threads, short enough not to keep them. */
 const kIdleTimeoutMs = 2_000;
 
-interface Threads {
-  readonly pool: Piscina;
-  /** Rejects when a thread cannot be had, upon which piscina would leave its task waiting. */
-  readonly failed: Promise<never>;
-}
-
 /** No thread exists before the first call, and none keeps the process alive when idle. */
 export class PiscinaPool implements BlockingPool {
   readonly #running = new Set<Promise<unknown>>();
-  #threads: Promise<Threads> | undefined;
+  #pool: Promise<Piscina> | undefined;
+  /** Jobs whose thread could not be had: piscina would leave them waiting. */
+  readonly #onThreadError = new Set<(error: Error) => void>();
   #closed = false;
 
   /** Faults a region's pages in. The caller keeps the region until this settles. */
@@ -37,34 +33,48 @@ export class PiscinaPool implements BlockingPool {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#running);
-    const threads = await this.#threads;
-    await threads?.pool.destroy();
+    const pool = await this.#pool?.catch(() => undefined);
+    await pool?.destroy();
   }
 
   async #run(task: PopulateTask): Promise<NativeFailure | undefined> {
     if (this.#closed) throw new Error('The pool for blocking calls is closed');
-    this.#threads ??= startThreads();
-    const { pool, failed } = await this.#threads;
-    return Promise.race([pool.run(task), failed]);
+    this.#pool ??= this.#startPool();
+    let pool: Piscina;
+    try {
+      pool = await this.#pool;
+    } catch (error) {
+      // The next call may fare better.
+      this.#pool = undefined;
+      throw error;
+    }
+    return new Promise((resolve, reject) => {
+      this.#onThreadError.add(reject);
+      void pool
+        .run(task)
+        .then(resolve, reject)
+        .finally(() => this.#onThreadError.delete(reject));
+    });
   }
-}
 
-async function startThreads(): Promise<Threads> {
-  // Loaded with the first call: a program without large regions needs neither threads nor piscina.
-  const { Piscina } = await import('piscina');
-  const pool = new Piscina({
-    filename: new URL('./blocking-task.js', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: kMaxThreads,
-    idleTimeout: kIdleTimeoutMs,
-    // A thread that waits in Atomics.wait sees neither messages nor its end.
-    atomics: 'disabled',
-    recordTiming: false,
-    execArgv: [],
-    env: {},
-  });
-  const failed = new Promise<never>((_resolve, reject) => pool.once('error', reject));
-  // Also what keeps piscina's error, when nothing waits, from ending the process.
-  failed.catch(() => {});
-  return { pool, failed };
+  async #startPool(): Promise<Piscina> {
+    // Loaded with the first call: a program without large regions needs neither threads nor piscina.
+    const { Piscina } = await import('piscina');
+    const pool = new Piscina({
+      filename: new URL('./blocking-task.js', import.meta.url).href,
+      minThreads: 0,
+      maxThreads: kMaxThreads,
+      idleTimeout: kIdleTimeoutMs,
+      // A thread that waits in Atomics.wait sees neither messages nor its end.
+      atomics: 'disabled',
+      recordTiming: false,
+      execArgv: [],
+      env: {},
+    });
+    // Without a listener piscina's error would end the process.
+    pool.on('error', (error: Error) => {
+      for (const reject of this.#onThreadError) reject(error);
+    });
+    return pool;
+  }
 }

@@ -1,19 +1,18 @@
 // process.exit() joins the pollers before any native hook of the owner runs, and a parked one would
 // keep it waiting: so this thread's pollers are asked to return in its 'exit' event.
-import type { NativeAddon } from '../engine/native.js';
 
-const running = new Map<number, NativeAddon>();
+const stops = new Set<() => void>();
 
 function stopAll(): void {
-  for (const [lane, addon] of running) addon.requestStop(lane);
+  for (const stop of stops) stop();
 }
 
-/** The process has one listener while any lane is entered. The function returned takes it out again. */
-export function stopAtExit(addon: NativeAddon, lane: number): () => void {
+/** The thread has one listener while any function is entered. The one returned takes `stop` out again. */
+export function stopAtExit(stop: () => void): () => void {
   // First in line: a listener of the program that throws keeps the ones after it from running.
-  if (running.size === 0) process.prependListener('exit', stopAll);
-  running.set(lane, addon);
+  if (stops.size === 0) process.prependListener('exit', stopAll);
+  stops.add(stop);
   return () => {
-    if (running.delete(lane) && running.size === 0) process.off('exit', stopAll);
+    if (stops.delete(stop) && stops.size === 0) process.off('exit', stopAll);
   };
 }

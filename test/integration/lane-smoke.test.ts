@@ -74,6 +74,8 @@ describe('the addon', () => {
         'TypeError',
       ],
       unknownProvider: true,
+      secondPoller: 'lane must be without a poller',
+      secondPollerEnded: 'lane must be without a poller',
       populatedStale: true,
       injected: [12, 12],
       registered: 0,

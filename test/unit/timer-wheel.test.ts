@@ -66,6 +66,30 @@ describe('the timer wheel', () => {
     );
   });
 
+  it('goes on with earlier timeouts when one that expires sets a later one', () => {
+    const timers = new Timers();
+    const later = timers.entry(1);
+    const first = new TimerEntry(() => timers.wheel.set(later, 5_000));
+    timers.wheel.set(first, 100);
+    timers.wheel.set(timers.entry(2), 200);
+    vi.advanceTimersByTime(200 + kLateMs);
+    expect(timers.fired).toEqual([2]);
+    vi.advanceTimersByTime(5_000);
+    expect(timers.fired).toEqual([2, 1]);
+  });
+
+  it('goes on after an expiry that throws', () => {
+    const timers = new Timers();
+    const bad = new TimerEntry(() => {
+      throw new Error('from an expiry');
+    });
+    timers.wheel.set(bad, 10);
+    timers.wheel.set(timers.entry(1), 50);
+    expect(() => vi.advanceTimersByTime(20)).toThrow('from an expiry');
+    vi.advanceTimersByTime(50);
+    expect(timers.fired).toEqual([1]);
+  });
+
   it('sleeps while it is empty', () => {
     const { wheel } = new Timers();
     const entry = new TimerEntry(() => {});
