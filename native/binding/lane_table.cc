@@ -14,8 +14,8 @@ struct Table {
 
 // Leaks on purpose: threads may still look lanes up while the process runs its static destructors.
 Table& table() {
-  static auto* const instance = new Table();
-  return *instance;
+  static auto* const kTable = new Table();
+  return *kTable;
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ class OwnerWake {
   // After publishing. `news`: something was published. `drained`: the submission ring has space.
   void afterStep(bool news, bool drained, std::uint64_t now) noexcept;
   // A backstop against a wake that got lost: repeats it while the owner is armed and has not taken
-  // what is there (`untaken`). Due 100 ms after the last wake or look. An arming that had no wake yet
-  // may be about to look by itself: it gets one if the next look still finds it so.
+  // what is there (`untaken`). Due 100 ms after the last wake or look. An arming that had no wake
+  // yet may be about to look by itself: it gets one if the next look still finds it so.
   [[nodiscard]] bool lookIsDue(std::uint64_t now) const noexcept { return now >= nextLookAt_; }
   void look(bool untaken, bool drained, std::uint64_t now) noexcept;
 

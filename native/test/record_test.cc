@@ -131,7 +131,7 @@ TEST(hostileRecordsAgainstTheModel) {
     writeRecord(hostile(random, regions), bytes.data());
     SubmissionRecord record;
     readRecord(bytes.data(), record);
-    WorkRequest request;
+    WorkRequest request{};
     const bool accepts = resolveRecord(record, rules, request) == Status::kSuccess;
     REQUIRE(CHECK_EQ(accepts, modelAccepts(record, regions)));
     if (!accepts) continue;
@@ -150,11 +150,11 @@ TEST(noiseIsNeverBelieved) {
   const Regions regions;
   const RecordRules rules{regions.table, kEverything, kLimits};
   for (int count = 0; count < 100'000; ++count) {
-    std::array<std::uint64_t, layout::kSubmissionBytes / 8> words;
+    std::array<std::uint64_t, layout::kSubmissionBytes / 8> words{};
     for (std::uint64_t& word : words) word = random();
     SubmissionRecord record;
     readRecord(reinterpret_cast<const std::byte*>(words.data()), record);
-    WorkRequest request;
+    WorkRequest request{};
     const bool accepts = resolveRecord(record, rules, request) == Status::kSuccess;
     REQUIRE(CHECK_EQ(accepts, modelAccepts(record, regions)));
   }
@@ -164,7 +164,7 @@ TEST(immediatesBelongToSendsAndWrites) {
   const Regions regions;
   const RecordRules rules{regions.table, kEverything, kLimits};
   for (std::uint8_t opcode = 1; opcode <= 7; ++opcode) {
-    WorkRequest request;
+    WorkRequest request{};
     CHECK(resolveRecord({.opcode = opcode, .flags = 0xff, .immediate = 5}, rules, request) ==
           Status::kSuccess);
     const bool carries = opcode == 1 || opcode == 4;
@@ -178,7 +178,7 @@ TEST(limitsOnSegments) {
   const RecordRules rules{regions.table, kEverything, narrow};
   SubmissionRecord record{.opcode = static_cast<std::uint8_t>(Opcode::kWrite), .segmentCount = 2};
   for (RecordSegment& segment : record.segments) segment.region = regions.handles[3];
-  WorkRequest request;
+  WorkRequest request{};
   CHECK(resolveRecord(record, rules, request) == Status::kSuccess);
   record.segmentCount = 3;
   CHECK(resolveRecord(record, rules, request) == Status::kLocalLength);

@@ -71,7 +71,7 @@ TEST(completionRingAgainstAModel) {
   std::deque<std::uint32_t> model;
   std::uint32_t next = 0;
   for (int round = 0; round < 5'000; ++round) {
-    for (std::uint64_t batch = random() % (2 * kCapacity); batch > 0; --batch) {
+    for (std::uint64_t batch = random() % (kCapacity + kCapacity); batch > 0; --batch) {
       CompletionRecord record{};
       record.operationSlot = next;
       const bool written = ring.write(record);

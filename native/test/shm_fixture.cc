@@ -21,6 +21,11 @@ constexpr std::byte kGuardByte{0xA5};
 
 }  // namespace
 
+void Recorder::forget(const Connector& connector) {
+  std::erase(established, &connector);
+  std::erase_if(disconnected, [&](const End& end) { return end.connector == &connector; });
+}
+
 bool Recorder::isEstablished(const Connector& connector) const {
   return std::find(established.begin(), established.end(), &connector) != established.end();
 }
@@ -54,7 +59,7 @@ bool Host::step() {
 }
 
 void Host::collect() {
-  std::array<WorkCompletion, 16> batch;
+  std::array<WorkCompletion, 16> batch{};
   for (std::size_t count = 0; (count = queue->poll(batch)) > 0;) {
     completions.insert(completions.end(), batch.begin(), batch.begin() + static_cast<long>(count));
   }
@@ -140,6 +145,7 @@ Endpoint::Endpoint(Host& on, std::unique_ptr<Connector> request, std::uint32_t d
   pair = host.adapter->createQueuePair(
       *host.queue, {.sendDepth = depth, .receiveDepth = depth, .context = this}, failure);
   if (connector == nullptr) connector = host.adapter->createConnector(failure);
+  host.events.forget(*connector);
 }
 
 std::unique_ptr<Listener> listenAnywhere(Host& host) {

@@ -32,6 +32,8 @@ class Recorder final : public AdapterEvents {
   }
   void onDeregistered(Region&) override {}
 
+  /// Before a new connector is followed, which may lie where an earlier one lay.
+  void forget(const Connector& connector);
   [[nodiscard]] bool isEstablished(const Connector& connector) const;
   /// kNone while it is connected.
   [[nodiscard]] Fault endOf(const Connector& connector) const;

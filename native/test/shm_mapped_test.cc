@@ -58,6 +58,26 @@ TEST(maps_a_region_once_and_unmaps_it_with_its_end) {
   CHECK_EQ(mappingsOf(kName), 1U);
 }
 
+TEST(maps_for_a_long_message_and_uses_it_for_shorter_ones) {
+  Pair pair;
+  REQUIRE(pair.connect());
+  constexpr std::size_t kShort = 5'000;
+  constexpr std::size_t kSizes[] = {kShort, 16'384, 16'385, kShort, 4'096};
+  const Memory from = Memory::engine(kSize);
+  from.fill(1);
+  std::uint64_t id = 0;
+  for (const std::size_t size : kSizes) {
+    const Memory to = Memory::plain(size);
+    ++id;
+    pair.qpB->postReceive(request(Opcode::kReceive, id, {to.all()}));
+    pair.qpA->postSend(request(Opcode::kSend, id, {from.segment(kSize - size, size)}));
+    pair.qpA->ringDoorbell();
+    REQUIRE(pair.drive([&] { return find(pair.b, id) != nullptr; }));
+    CHECK(std::equal(to.bytes().begin(), to.bytes().end(), from.bytes().end() - long(size)));
+    CHECK_EQ(mappingsOf(kName), size > 16'384 || id > 3 ? 2U : 1U);
+  }
+}
+
 TEST(a_region_that_follows_another_is_not_taken_for_it) {
   Pair pair;
   REQUIRE(pair.connect());

@@ -176,10 +176,10 @@ TEST(delivers_random_traffic_as_the_model_says) {
   const char* first = std::getenv("SHM_SEED");
   const std::uint64_t start = first != nullptr ? std::strtoull(first, nullptr, 10) : 1;
   std::uint64_t delivered = 0;
-  for (std::uint64_t seed = start; seed < start + 30; ++seed) {
+  for (std::uint64_t seed = start; seed < start + 12; ++seed) {
     const std::uint64_t count = run(seed);
     CHECK(count > 0);
     delivered += count;
   }
-  CHECK(delivered > 1000);
+  CHECK(delivered > 500);
 }

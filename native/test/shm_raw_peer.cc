@@ -37,7 +37,7 @@ void RawPeer::sendTwo(const shm::Message& message, int first, int second) const 
 }
 
 int RawPeer::receiveKind() const {
-  std::array<std::byte, shm::kMaxMessageBytes> bytes;
+  std::array<std::byte, shm::kMaxMessageBytes> bytes{};
   for (;;) {
     const os::SocketMessage message = os::receiveSocketMessage(socket.get(), bytes);
     if (message.kind != os::SocketMessage::Kind::kMessage) return 0;
@@ -48,7 +48,7 @@ int RawPeer::receiveKind() const {
 }
 
 bool RawPeer::atEnd() const {
-  std::array<std::byte, shm::kMaxMessageBytes> bytes;
+  std::array<std::byte, shm::kMaxMessageBytes> bytes{};
   for (;;) {
     const os::SocketMessage message = os::receiveSocketMessage(socket.get(), bytes);
     if (message.kind == os::SocketMessage::Kind::kMessage) continue;

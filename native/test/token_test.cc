@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "core/poller.h"
 #include "test/check.h"
@@ -18,7 +19,9 @@ class Barrier {
   void pass() {
     const int mine = ++passed_;
     const int both = (mine + 1) / 2 * 2;
-    while (passed_ < both) std::this_thread::yield();
+    for (int looks = 0; passed_ < both; ++looks) {
+      if (looks > 1'000) std::this_thread::yield();
+    }
   }
 
  private:
@@ -40,6 +43,16 @@ struct Workplace {
   int done = 0;  // plain: the token guards it
 };
 
+// One side of "store mine, then look at yours", round after round: what each saw of the other.
+void storeThenLoad(SharedHeader header, Barrier& barrier, std::size_t mine, std::size_t yours,
+                   std::vector<bool>& saw) {
+  for (std::uint32_t round = 0; round < saw.size(); ++round) {
+    barrier.pass();
+    header.store(mine, round + 1);
+    saw[round] = header.load(yours) == round + 1;
+  }
+}
+
 void bringWork(Workplace& place, Barrier& barrier, Role role, int rounds) {
   const auto index = static_cast<std::size_t>(role) - 1;
   for (int round = 0; round < rounds; ++round) {
@@ -53,6 +66,24 @@ void bringWork(Workplace& place, Barrier& barrier, Role role, int rounds) {
 }
 
 }  // namespace
+
+// What every pair of flags relies on. With weaker stores a few rounds in a thousand fail.
+TEST(ofTwoWhoStoreThenLoadOneSeesTheOther) {
+  constexpr std::size_t kRounds = 100'000;
+  const TestOwner owner;
+  const SharedHeader header = owner.header();
+  Barrier barrier;
+  std::vector<bool> first(kRounds);
+  std::vector<bool> second(kRounds);
+  std::thread other([&] {
+    storeThenLoad(header, barrier, layout::kPollerParkedAt, layout::kSubmissionTailAt, first);
+  });
+  storeThenLoad(header, barrier, layout::kSubmissionTailAt, layout::kPollerParkedAt, second);
+  other.join();
+  int missed = 0;
+  for (std::size_t round = 0; round < kRounds; ++round) missed += !first[round] && !second[round];
+  CHECK_EQ(missed, 0);
+}
 
 TEST(noWorkIsLostBetweenAFailedTryAndARelease) {
   constexpr int kRounds = 20'000;

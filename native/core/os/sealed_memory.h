@@ -19,15 +19,17 @@ FileDescriptor createMemory(const char* name, std::uint64_t byteLength) noexcept
 // exist stay as they are). False with errno set.
 bool sealMemory(int fd, bool readOnlyForOthers) noexcept;
 
-// Maps `byteLength` bytes shared; at `fixedAt` over what is there when it is not null. Null with errno.
+// Maps `byteLength` bytes shared; at `fixedAt` over what is there when it is not null. Null with
+// errno.
 std::byte* mapMemory(int fd, std::uint64_t byteLength, bool writable,
                      std::byte* fixedAt = nullptr) noexcept;
 void unmapMemory(std::byte* at, std::uint64_t byteLength) noexcept;
 // Puts fresh anonymous memory over a fixed mapping: reads zeros, never faults.
 bool replaceWithAnonymous(std::byte* at, std::uint64_t byteLength) noexcept;
 
-// Whether a descriptor from a peer may be mapped: a sealed (SHRINK, GROW, SEAL) file on tmpfs or
-// hugetlbfs of at least `byteLength` bytes. Looks only; never reads or writes it.
+// Whether a descriptor from a peer may be mapped: a sealed (SHRINK, GROW, SEAL) file on tmpfs of at
+// least `byteLength` bytes. Looks only; never reads or writes it. Huge pages will not do, for a
+// reason given there.
 bool isMappable(int fd, std::uint64_t byteLength) noexcept;
 
 }  // namespace queuepair::os

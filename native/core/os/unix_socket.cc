@@ -74,7 +74,8 @@ bool socketCredentials(int fd, SocketCredentials& credentials) noexcept {
   ucred peer{};
   socklen_t length = sizeof(peer);
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
-  credentials = {.processId = peer.pid, .userId = peer.uid};
+  // 0: a process that this process's pid namespace does not show.
+  credentials = {.processId = peer.pid > 0 ? peer.pid : -1, .userId = peer.uid};
   return true;
 }
 

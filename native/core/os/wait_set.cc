@@ -80,7 +80,7 @@ void WaitSet::ring() noexcept {
 }
 
 bool WaitSet::wait(int timeoutMs) noexcept {
-  std::array<epoll_event, kMaxReady> events;
+  std::array<epoll_event, kMaxReady> events{};
   const int count = epoll_wait(epoll_.get(), events.data(), kMaxReady, timeoutMs);
   if (count <= 0) return false;
   const std::lock_guard lock(readyMutex_);

@@ -98,19 +98,38 @@ bool SharedMemoryAdapter::progress(std::uint64_t nowNanoseconds) {
 
 void SharedMemoryAdapter::prune() {
   active_.visit([&](SharedMemoryConnector& connector) {
-    const bool rests = active_.size() > kAlwaysPolled && connector.rest();
-    if (connector.needsPolling() && !rests) return;
-    connector.active = false;
-    active_.remove(&connector);
+    const bool rests = active_.size() > kAlwaysPolled && connector.isQuiet() &&
+                       connector.mayRest() && connector.arm();
+    if (rests || !connector.needsPolling()) deactivate(connector);
   });
+}
+
+void SharedMemoryAdapter::deactivate(SharedMemoryConnector& connector) {
+  connector.active = false;
+  active_.remove(&connector);
 }
 
 bool SharedMemoryAdapter::arm() {
   bool quiet = true;
   listeners_.visit([&](SharedMemoryListener& listener) { quiet = quiet && !listener.hasNews(); });
   active_.visit([&](SharedMemoryConnector& connector) { quiet = quiet && connector.arm(); });
-  if (!quiet) disarm();
+  if (quiet) {
+    restArmed();
+  } else {
+    disarm();
+  }
   return quiet;
+}
+
+// They sleep from here on, whatever wakes the rest, so that neither the next wake nor the next park
+// costs anything per quiet connection. Those active longest go first.
+void SharedMemoryAdapter::restArmed() {
+  std::size_t left = active_.size();
+  active_.visit([&](SharedMemoryConnector& connector) {
+    if (left <= kAlwaysPolled || !connector.mayRest()) return;
+    deactivate(connector);
+    --left;
+  });
 }
 
 void SharedMemoryAdapter::disarm() {

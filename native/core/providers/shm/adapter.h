@@ -49,6 +49,8 @@ class SharedMemoryAdapter final : public Adapter {
 
  private:
   void prune();
+  void restArmed();
+  void deactivate(SharedMemoryConnector& connector);
 
   os::WaitSet& waitSet_;
   AdapterEvents& events_;

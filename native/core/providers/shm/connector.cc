@@ -9,7 +9,7 @@ namespace queuepair::shm {
 namespace {
 
 // What one connection may copy before the others get their turn: some 20 µs.
-constexpr std::uint64_t kCopyBudget = 256 * 1024;
+constexpr std::uint64_t kCopyBudget = 1U << 18U;  // 256 KiB
 // Rounds without traffic before a connection is no longer polled; well beyond a spin window's
 // worth.
 constexpr std::uint32_t kRestAfterRounds = 10'000;
@@ -112,6 +112,7 @@ ControlResult SharedMemoryConnector::disconnect() {
   }
   const bool inOrder = pair_ == nullptr || !(pair_->failed() || pair_->hasUnfinishedSends());
   if (inOrder) link_.setState(EndpointState::kClosing);
+  if (pair_ != nullptr) pair_->endSends();
   link_.endWrites();
   disconnecting_ = true;
   adapter_.activate(*this);
@@ -200,9 +201,11 @@ bool SharedMemoryConnector::needsPolling() const noexcept {
          socketEnded_ || disconnecting_ || link_.failure().failed();
 }
 
-bool SharedMemoryConnector::rest() noexcept {
-  return quietRounds_ > kRestAfterRounds && pair_ != nullptr && !pair_->hasUnfinishedSends() &&
-         arm();
+bool SharedMemoryConnector::isQuiet() const noexcept { return quietRounds_ > kRestAfterRounds; }
+
+bool SharedMemoryConnector::mayRest() const noexcept {
+  return state_ == State::kEstablished && pair_ != nullptr && !pair_->hasUnfinishedSends() &&
+         !link_.exports().hasWithdrawals();
 }
 
 bool SharedMemoryConnector::arm() noexcept {

@@ -40,8 +40,9 @@ class SharedMemoryConnector final : public Connector, private os::ReadyHandler, 
   [[nodiscard]] std::uint64_t deadlineNanoseconds() const noexcept { return retryAt_; }
   // Whether progress() must go on being called without any event.
   [[nodiscard]] bool needsPolling() const noexcept;
-  // Sleeps until the peer rings, if it has been quiet for long. False: stay awake.
-  bool rest() noexcept;
+  [[nodiscard]] bool isQuiet() const noexcept;  // for many rounds
+  // Once armed it may be left alone until the peer rings.
+  [[nodiscard]] bool mayRest() const noexcept;
   bool arm() noexcept;
   void disarm() noexcept;
   void withdraw(const Region& region);

@@ -37,7 +37,7 @@ void SharedMemoryConnector::onReady(bool, bool, bool) {
 }
 
 void SharedMemoryConnector::readSocket() {
-  std::array<std::byte, kMaxMessageBytes> bytes;
+  std::array<std::byte, kMaxMessageBytes> bytes{};
   for (int i = 0; i < kMaxMessagesPerRead; ++i) {
     if (socketEnded_ || link_.failure().failed()) break;
     const os::SocketMessage received = os::receiveSocketMessage(link_.socket(), bytes);

@@ -19,7 +19,7 @@ bool ExportTable::describe(const WorkRequest& request, WireRecord& record, int s
   for (std::size_t i = 0; i < request.segmentCount; ++i) {
     const Segment& segment = request.segments[i];
     std::int64_t index = find(*segment.region);
-    if (index < 0) index = add(*segment.region, socket);
+    if (index < 0 && request.byteLength > kExportThreshold) index = add(*segment.region, socket);
     if (index < 0) return false;
     record.segments[i] = {.exportIndex = static_cast<std::uint32_t>(index),
                           .exportGeneration = exports_[static_cast<std::size_t>(index)].generation,

@@ -16,7 +16,8 @@ class ExportTable {
   // The peer's limits, from the handshake.
   void setLimits(std::uint32_t count, std::uint64_t byteLength) noexcept;
 
-  // Fills the record's segments. False: the peer cannot map them all; stage the message instead.
+  // Fills the record's segments, exporting regions where that pays. False: the peer has not mapped
+  // them all, or cannot; stage the message instead.
   bool describe(const WorkRequest& request, WireRecord& record, int socket);
 
   // The peer unmaps the region once the message is sent.

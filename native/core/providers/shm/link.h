@@ -38,6 +38,7 @@ class Link {
   [[nodiscard]] const Half& own() const noexcept { return own_; }
   [[nodiscard]] const Half& peer() const noexcept { return peer_; }
   [[nodiscard]] ExportTable& exports() noexcept { return exports_; }
+  [[nodiscard]] const ExportTable& exports() const noexcept { return exports_; }
   [[nodiscard]] ImportTable& imports() noexcept { return imports_; }
 
   // The first failure is kept; the connector reports it.

@@ -173,7 +173,7 @@ bool SharedMemoryListener::deliverOne() {
 // Null with `over`: this was no peer of ours.
 std::unique_ptr<SharedMemoryConnector> SharedMemoryListener::readRequest(Handshake& handshake,
                                                                          bool& over) {
-  std::array<std::byte, kMaxMessageBytes> bytes;
+  std::array<std::byte, kMaxMessageBytes> bytes{};
   const os::SocketMessage received = os::receiveSocketMessage(handshake.socket.get(), bytes);
   using Kind = os::SocketMessage::Kind;
   over = received.kind != Kind::kNothing;

@@ -9,7 +9,7 @@ namespace queuepair::shm {
 
 int sendMessage(int socket, const Message& message, std::span<const std::byte> privateData,
                 int attached) noexcept {
-  std::array<std::byte, kMaxMessageBytes> bytes;
+  std::array<std::byte, kMaxMessageBytes> bytes{};
   Message header = message;
   header.privateBytes = static_cast<std::uint32_t>(privateData.size());
   std::memcpy(bytes.data(), &header, sizeof(header));

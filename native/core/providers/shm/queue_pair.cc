@@ -41,7 +41,7 @@ void SharedMemoryQueuePair::notePosted() {
 }
 
 void SharedMemoryQueuePair::ringDoorbell() {
-  if (!running() || failed_ || peerGone_ || link_->failure().failed()) return;
+  if (!running() || failed_ || sendsEnded_ || link_->failure().failed()) return;
   sends_.publish(*link_);
   link_->announce();
 }
@@ -51,13 +51,12 @@ bool SharedMemoryQueuePair::progress(std::uint64_t budget) {
   if (!running() || failed_) return false;
   bool moved = sends_.complete(*link_);
   moved = receives_.progress(*link_, budget) || moved;
-  if (!peerGone_) moved = sends_.publish(*link_) || moved;
+  if (!sendsEnded_) moved = sends_.publish(*link_) || moved;
   return moved;
 }
 
 void SharedMemoryQueuePair::onPeerGone() {
-  if (peerGone_) return;
-  peerGone_ = true;
+  endSends();
   if (running() && !failed_) receives_.freeze(*link_);
 }
 

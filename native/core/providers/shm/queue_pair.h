@@ -31,7 +31,8 @@ class SharedMemoryQueuePair final : public QueuePair {
   void establish() noexcept { established_ = true; }
   // Moves what can be moved, copying at most about `budget` bytes. True: something moved.
   bool progress(std::uint64_t budget);
-  // The peer is gone: nothing is sent any more, and only what it had published is taken.
+  void endSends() noexcept { sendsEnded_ = true; }
+  // Nothing is sent any more, and only what the peer had published is taken.
   void onPeerGone();
   [[nodiscard]] bool hasUnfinishedSends() const noexcept { return !sends_.empty(); }
 
@@ -45,7 +46,7 @@ class SharedMemoryQueuePair final : public QueuePair {
   Link* link_ = nullptr;
   bool posted_ = false;  // something since the last progress()
   bool established_ = false;
-  bool peerGone_ = false;
+  bool sendsEnded_ = false;
   bool failed_ = false;
 };
 

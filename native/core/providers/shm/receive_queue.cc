@@ -187,6 +187,8 @@ bool ReceiveQueue::finish(Link& link) {
     fullFence();
     if (link.peerState() == EndpointState::kFailed) {
       stopped_ = true;
+      // Its socket ends as well, but that of a peer that only says so may not.
+      link.fail(Fault::kPeerLost, "it dropped the connection");
       return false;
     }
   }

@@ -44,14 +44,11 @@ bool SendQueue::publishNext(Link& link) {
 
 void SendQueue::writeRecord(Link& link, Entry& entry) {
   const WorkRequest& request = entry.request;
-  WireRecord record;
+  WireRecord record{};
   record.sequence = recordTail_ + 1;
   record.flags = request.flags & kImmediate;
-  record.segmentCount = 0;
-  record.reserved = 0;
   record.immediate = request.immediate;
   record.byteLength = request.byteLength;
-  record.stagedStart = 0;
   std::size_t used = sizeof(WireRecord);
   if (request.byteLength <= kInlineBytes) {
     record.kind = RecordKind::kInline;
