@@ -202,3 +202,24 @@ TEST(a_peer_that_says_it_failed_and_stays_ends_the_connection) {
   CHECK_EQ(victim.end(), Fault::kPeerLost);
   CHECK(find(victim.host, 2) == nullptr);
 }
+
+TEST(a_peer_that_closed_its_socket_cannot_go_on_by_memory_alone) {
+  const Memory to = Memory::plain(10);
+  Victim victim;
+  WireRecord record{};
+  record.kind = shm::RecordKind::kInline;
+  std::uint64_t sent = 0;
+  const auto publish = [&] {
+    record.sequence = ++sent;
+    victim.raw.memory.half(0).records[(sent - 1) % kGeometry.recordCapacity] = record;
+    victim.words->recordTail.store(sent);
+    victim.postReceive(to);
+    victim.host.step();
+  };
+  publish();
+  CHECK_EQ(victim.host.completions.size(), 1U);
+  victim.raw.socket.reset();
+  while (sent < 100 && victim.endpoint->end() == Fault::kNone) publish();
+  CHECK_EQ(victim.endpoint->end(), Fault::kPeerLost);
+  CHECK(victim.host.completions.size() < 5);
+}

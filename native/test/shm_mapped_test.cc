@@ -179,6 +179,10 @@ TEST(a_full_socket_makes_an_export_wait_and_loses_no_withdrawal) {
   CHECK(pair.a.adapter->arm());
   pair.a.adapter->disarm();
   CHECK_EQ(mappingsOf(kName), 3U);
+  CHECK(!pair.a.waitSet.wait(0));
+  while (pair.b.step()) {
+  }
+  CHECK(pair.a.waitSet.wait(0));  // there is room again
   pair.settle();
   CHECK_EQ(mappingsOf(kName), 2U);
   exchange(pair, other, 3);

@@ -94,6 +94,26 @@ TEST(a_sleeper_is_rung_once_each_time_it_sleeps) {
   }
 }
 
+TEST(a_side_that_steps_while_armed_is_rung_again) {
+  Pair pair;
+  REQUIRE(pair.connect());
+  pair.settle();
+  const Memory memory = Memory::plain(100);
+  CHECK(pair.b.adapter->arm());
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    CHECK(!woken(pair.b));
+    send(pair, id, memory);
+    CHECK(woken(pair.b));
+    pair.b.step();  // as the owner does while the poller is parked
+  }
+  receive(pair, 9, memory);
+  while (pair.b.step()) {
+  }
+  CHECK(pair.b.adapter->arm());
+  send(pair, 9, memory);  // rung; the byte stays unread
+  CHECK(!pair.b.adapter->arm());
+}
+
 TEST(a_sleeping_sender_is_woken_by_the_acknowledgement) {
   Pair pair;
   REQUIRE(pair.connect());

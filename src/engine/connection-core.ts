@@ -303,7 +303,7 @@ export class ConnectionCore extends ConnectionWork {
   }
 
   protected override get isClosing(): boolean {
-    return this.#state === 'closing';
+    return this.#state === 'closing' && !this.#destroying;
   }
 
   protected override updateKeepAlive(): void {

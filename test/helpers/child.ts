@@ -1,7 +1,7 @@
 // Programs of test/fixtures in processes of their own.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
 
 export function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
@@ -41,16 +41,18 @@ export function collect(child: ChildProcess): Promise<Ended> {
 export interface RunOptions {
   readonly args?: readonly string[];
   readonly execArgv?: readonly string[];
+  /** Default 20,000. */
+  readonly timeoutMs?: number;
   /** Called with each line of standard output, while it runs. */
   readonly onLine?: (line: string, child: ChildProcess) => void;
 }
 
 /** Runs a Node program to its end. */
 export function runProgram(name: string, options: RunOptions = {}): Promise<Ended> {
-  const { args = [], execArgv = [], onLine } = options;
+  const { args = [], execArgv = [], timeoutMs = kEndMs, onLine } = options;
   const child = spawn(process.execPath, [...execArgv, fixture(name), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: kEndMs,
+    timeout: timeoutMs,
     killSignal: 'SIGKILL',
   });
   if (onLine !== undefined) {
@@ -64,27 +66,23 @@ export function runProgram(name: string, options: RunOptions = {}): Promise<Ende
   return collect(child);
 }
 
-/** A Python program, which says by a line that it is where it was told to be. */
+/** A Python program that does what each line asks, and answers by a line. */
 export class PythonProgram {
-  readonly process: ChildProcess;
-  readonly ended: Promise<Ended>;
+  readonly #process: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #ended: Promise<Ended>;
   #lines: string[] = [];
   #onLine: (() => void) | undefined;
 
-  constructor(name: string, args: readonly string[]) {
-    this.process = spawn('python3', [fixture(name), ...args], { stdio: 'pipe' });
+  constructor(name: string, args: readonly string[] = []) {
+    this.#process = spawn('python3', [fixture(name), ...args], { stdio: 'pipe' });
     let rest = '';
-    this.process.stdout?.on('data', (chunk) => {
+    this.#process.stdout.on('data', (chunk) => {
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
       this.#lines.push(...lines);
-      this.#onLine?.();
+      if (lines.length > 0) this.#onLine?.();
     });
-    this.ended = collect(this.process);
-    onTestFinished(async () => {
-      this.process.kill('SIGKILL');
-      await this.ended;
-    });
+    this.#ended = collect(this.#process);
   }
 
   /** The next line that it prints; fails when it ends first. */
@@ -92,14 +90,21 @@ export class PythonProgram {
     const arrived = new Promise<void>((resolve) => {
       this.#onLine = resolve;
     });
-    if (this.#lines.length === 0) await Promise.race([arrived, this.ended]);
+    if (this.#lines.length === 0) await Promise.race([arrived, this.#ended]);
     const line = this.#lines.shift();
-    if (line === undefined) throw new Error(`It ended first: ${(await this.ended).stderr}`);
+    if (line === undefined) throw new Error(`It ended first: ${(await this.#ended).stderr}`);
     return line;
   }
 
-  /** It goes on, or ends if that was the last thing to do. */
-  goOn(): void {
-    this.process.stdin?.write('\n');
+  /** Asks, and waits for the answer. */
+  ask(command: string): Promise<string> {
+    this.#process.stdin.write(`${command}\n`);
+    return this.line();
+  }
+
+  /** No more is asked, upon which it ends. */
+  end(): Promise<Ended> {
+    this.#process.stdin.end();
+    return this.#ended;
   }
 }

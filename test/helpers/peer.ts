@@ -1,5 +1,7 @@
 // Another process with an engine, driven from here: see test/fixtures/peer.mjs.
+
 import { type ChildProcess, fork } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { AcceptOptions, Address, Connection, Engine, EngineOptions } from 'queuepair';
 import { onTestFinished } from 'vitest';
 import { collect, type Ended, fixture } from './child.js';
@@ -54,8 +56,13 @@ export class Peer {
     return this.ended;
   }
 
+  /** Returns when each of its threads stands still. */
   stop(): void {
     this.process.kill('SIGSTOP');
+    const tasks = `/proc/${this.process.pid}/task`;
+    const isStopped = (task: string): boolean =>
+      /\) [tT] /.test(readFileSync(`${tasks}/${task}/stat`, 'utf8'));
+    while (!readdirSync(tasks).every(isStopped));
   }
 
   goOn(): void {

@@ -1,5 +1,5 @@
 // How connections come about, or do not.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { abortion, codesOf, rejection } from '../helpers/errors.js';
 import { expectNothingLeft } from '../helpers/leftovers.js';
 import {
@@ -45,6 +45,36 @@ describe('a request', () => {
     await other.reject();
     await rejection(other.accept(), 'ERR_RDMA_INVALID_STATE');
     await refused;
+  });
+
+  it('that nobody answers is rejected after ten seconds', async () => {
+    const engine = await testEngine();
+    const listener = await engine.listen();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const connecting = engine.connect({ ...listener.address, timeoutMs: 60_000 });
+    const refused = rejection(connecting, 'ERR_RDMA_REJECTED');
+    const taken = await nextRequest(listener);
+    const forgotten = rejection(
+      engine.connect({ ...listener.address, timeoutMs: 60_000 }),
+      'ERR_RDMA_REJECTED',
+    );
+    await until(() => engine.stats().connections === 4);
+    vi.advanceTimersByTime(9_990);
+    expect(engine.stats().connections).toBe(4);
+    vi.advanceTimersByTime(100);
+    await Promise.all([refused, forgotten]);
+    expect((await rejection(taken.accept(), 'ERR_RDMA_INVALID_STATE')).message).toContain(
+      'in time',
+    );
+    vi.useRealTimers();
+    // Nobody gets the other one any more.
+    await expectServes(engine);
+    const next = engine.connect(listener.address);
+    await (await nextRequest(listener)).accept();
+    await next;
   });
 
   it('above the backlog is rejected, and the ones below it can be answered', async () => {

@@ -49,7 +49,11 @@ describe.each(everyway)('$polling polling, $topology:', ({ polling, topology }) 
   it('a message of every length arrives whole, in both directions', async () => {
     const { a, b } = ends;
     // Around each length at which a message takes another way.
-    const around = [96, 16 * KiB, 64 * KiB].flatMap((length) => [length - 1, length, length + 1]);
+    const around = [96, 4 * KiB, 16 * KiB, 64 * KiB].flatMap((length) => [
+      length - 1,
+      length,
+      length + 1,
+    ]);
     for (const [index, length] of [0, 1, 64, ...around, MiB, 8 * MiB].entries()) {
       await Promise.all([
         expectArrives(a, b, { seed: 2 * index + 1, lengths: [length] }),

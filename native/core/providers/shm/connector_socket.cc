@@ -59,7 +59,7 @@ void SharedMemoryConnector::readSocket() {
 }
 
 void SharedMemoryConnector::onMessage(std::span<const std::byte> bytes, int attached) {
-  if (bytes.size() == 1) return;  // the doorbell: being woken was all of it
+  if (bytes.size() == 1) return link_.rearm();  // the doorbell
   const ParsedMessage parsed = parseMessage(bytes);
   if (!parsed.valid) return link_.failProtocol("it sent a malformed message");
   const Message& message = parsed.header;

@@ -7,6 +7,12 @@
 
 namespace queuepair::shm {
 
+namespace {
+
+std::uint32_t nextOdd(std::uint32_t value) noexcept { return value + 2 - (value + 1) % 2; }
+
+}  // namespace
+
 os::FileDescriptor Link::createMemory(const Geometry& geometry) noexcept {
   os::FileDescriptor memory = memory_.create(geometry);
   if (memory.valid()) {
@@ -45,15 +51,23 @@ void Link::announce() noexcept {
 }
 
 bool Link::arm() noexcept {
-  if ((armed_ & 1U) != 0) return true;
-  own_.words->armed.store(++armed_, std::memory_order_seq_cst);
+  storeArmed(nextOdd(armed_));  // anew each time: the peer may have rung for the last one
   if (peer_.words->published.load(std::memory_order_seq_cst) == seen_) return true;
   disarm();
   return false;
 }
 
+void Link::rearm() noexcept {
+  if ((armed_ & 1U) != 0) storeArmed(nextOdd(armed_));
+}
+
 void Link::disarm() noexcept {
   if ((armed_ & 1U) != 0) own_.words->armed.store(++armed_, std::memory_order_relaxed);
+}
+
+void Link::storeArmed(std::uint32_t value) noexcept {
+  armed_ = value;
+  own_.words->armed.store(value, std::memory_order_seq_cst);
 }
 
 void Link::setState(EndpointState state) noexcept {

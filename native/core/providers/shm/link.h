@@ -51,16 +51,21 @@ class Link {
   void announce() noexcept;
 
   // Before looking at the peer's words: arm() compares with this.
-  void look() noexcept { seen_ = peer_.words->published.load(std::memory_order_acquire); }
+  void look() noexcept { seen_ = peer_.words->published.load(std::memory_order_seq_cst); }
   // False, and not armed, when the peer published something since look().
   bool arm() noexcept;
   void disarm() noexcept;
+  // A doorbell was read while armed, by somebody who steps for a poller that stays asleep: the peer
+  // must ring again for what comes next. Before look().
+  void rearm() noexcept;
 
   void setState(EndpointState state) noexcept;
   [[nodiscard]] EndpointState peerState() const noexcept;
   void endWrites() noexcept;  // the peer sees the end of the socket
 
  private:
+  void storeArmed(std::uint32_t value) noexcept;
+
   LinkOwner& owner_;
   FaultInjector& faults_;
   os::FileDescriptor socket_{};
