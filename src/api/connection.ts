@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs';
 import type { Address, Peer } from '../engine/address.js';
 import type { CloseReason, ConnectionCore, ConnectionState } from '../engine/connection-core.js';
-import type { OperationOptions, PostRequest, SendOptions } from '../engine/connection-work.js';
 import { type CloseOptions, resolveCloseTimeout } from '../engine/engine-options.js';
+import type { OperationOptions, PostRequest, SendOptions } from '../engine/operation-options.js';
 import type { ReceiveTarget, SendSource } from '../engine/segments.js';
 import type { WorkCompletion } from '../engine/work-completion.js';
 import { ConnectionCompletions } from './connection-completions.js';

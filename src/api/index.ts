@@ -3,13 +3,6 @@
 export type { Address, Peer } from '../engine/address.js';
 export type { CloseReason, ConnectionState } from '../engine/connection-core.js';
 export type {
-  OperationOptions,
-  PostRequest,
-  ReceiveRequest,
-  SendOptions,
-  SendRequest,
-} from '../engine/connection-work.js';
-export type {
   AcceptOptions,
   CloseOptions,
   ConnectOptions,
@@ -22,6 +15,13 @@ export type { RdmaErrorCode } from '../engine/errors.js';
 export { AbortError, RdmaError } from '../engine/errors.js';
 export type { PollingMode } from '../engine/layout.js';
 export type { Access, MemoryRegion, MemorySlice } from '../engine/memory-region.js';
+export type {
+  OperationOptions,
+  PostRequest,
+  ReceiveRequest,
+  SendOptions,
+  SendRequest,
+} from '../engine/operation-options.js';
 export type { PrivateDataFormat } from '../engine/private-data.js';
 export type { ReceiveTarget, SendSource } from '../engine/segments.js';
 export type { EngineStats } from '../engine/stats.js';

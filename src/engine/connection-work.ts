@@ -4,9 +4,17 @@ import { Batch } from './batch.js';
 import { ConnectionQueues } from './connection-queues.js';
 import { invalidArgument, RdmaError } from './errors.js';
 import { Opcode, WorkFlag } from './layout.js';
-import { throwIfAborted, type WaitOptions } from './limit.js';
+import type { WaitOptions } from './limit.js';
 import { MemorySlice } from './memory-region.js';
 import type { Operation } from './operation.js';
+import {
+  checkOperationOptions,
+  checkSendOptions,
+  kNoLimit,
+  type OperationOptions,
+  type PostRequest,
+  type SendOptions,
+} from './operation-options.js';
 import {
   checkImmediate,
   type Parts,
@@ -15,53 +23,19 @@ import {
   type SendSource,
 } from './segments.js';
 import { SendCopy } from './send-buffers.js';
-import { abortSignal, boolean, integer, kTimeoutRange, readOptions } from './validate.js';
+import { readOptions } from './validate.js';
 import { markHandled, takeWait } from './wait.js';
 import type { WorkCompletion } from './work-completion.js';
 import type { WorkQueue } from './work-queue.js';
 
-export interface OperationOptions extends WaitOptions {
-  /** Ends the wait, not the work: see `AbortError.settled`. */
-  readonly signal?: AbortSignal | undefined;
-  /** 1 to 2^31 - 1; without it the operation waits as long as the connection lives. */
-  readonly timeoutMs?: number | undefined;
-}
-
-export interface SendOptions extends OperationOptions {
-  /** 0 to 2^32 - 1; the receiver gets it with the message. */
-  readonly immediate?: number | undefined;
-  /**
-   * `false`: nobody is told when it completes; the promise resolves when it is queued. Its failure
-   * ends the connection and rejects `flush()` and every later call.
-   */
-  readonly signaled?: boolean | undefined;
-}
-
-export interface SendRequest {
-  readonly operation: 'send';
-  readonly source: SendSource;
-  readonly immediate?: number | undefined;
-}
-
-export interface ReceiveRequest {
-  readonly operation: 'receive';
-  readonly target: ReceiveTarget;
-}
-
-/** One operation of a batch. */
-export type PostRequest = SendRequest | ReceiveRequest;
-
-const kOperationKeys = ['signal', 'timeoutMs'] as const;
-const kSendKeys = ['immediate', 'signaled', 'signal', 'timeoutMs'] as const;
 const kSendRequestKeys = ['operation', 'source', 'immediate'] as const;
 const kReceiveRequestKeys = ['operation', 'target'] as const;
 const kQueued: Promise<undefined> = Promise.resolve(undefined);
-const kNoLimit: WaitOptions = {};
 
 export abstract class ConnectionWork extends ConnectionQueues {
   send(source: SendSource, options?: SendOptions): Promise<WorkCompletion | undefined> {
     try {
-      const limit = options === undefined ? kNoLimit : checkSendOptions('send', options);
+      const limit = checkSendOptions('send', options);
       this.#checkSend('send', 1);
       const operation = this.#makeSend('send', source, options?.immediate);
       if (options?.signaled === false) {
@@ -78,10 +52,7 @@ export abstract class ConnectionWork extends ConnectionQueues {
 
   receive(target?: ReceiveTarget, options?: OperationOptions): Promise<WorkCompletion> {
     try {
-      const limit =
-        options === undefined
-          ? kNoLimit
-          : checkOperationOptions('receive', options, kOperationKeys);
+      const limit = checkOperationOptions('receive', options);
       const operation = this.#makeReceive(target);
       const wait = takeWait();
       const promise = wait.start(this, 'receive');
@@ -108,8 +79,7 @@ export abstract class ConnectionWork extends ConnectionQueues {
   /** All or none are posted; one doorbell, one promise. */
   post(requests: readonly PostRequest[], options?: OperationOptions): Promise<WorkCompletion[]> {
     try {
-      const limit =
-        options === undefined ? kNoLimit : checkOperationOptions('post', options, kOperationKeys);
+      const limit = checkOperationOptions('post', options);
       if (!this.acceptsSends) throw this.endError();
       const operations = this.#makeBatch(requests);
       const batch = new Batch(operations.length);
@@ -301,30 +271,4 @@ export abstract class ConnectionWork extends ConnectionQueues {
     this.host.publish();
     if (queue === this.sends) this.updateKeepAlive();
   }
-}
-
-function checkOperationOptions<T extends OperationOptions>(
-  operation: string,
-  options: T,
-  known: readonly (keyof T & string)[],
-): WaitOptions {
-  const { signal, timeoutMs } = readOptions(operation, options, known);
-  abortSignal(`${operation}: signal`, signal);
-  if (timeoutMs !== undefined) integer(`${operation}: timeoutMs`, timeoutMs, kTimeoutRange);
-  throwIfAborted(operation, signal);
-  return signal === undefined && timeoutMs === undefined ? kNoLimit : { signal, timeoutMs };
-}
-
-function checkSendOptions(operation: string, options: SendOptions): WaitOptions {
-  const limit = checkOperationOptions(operation, options, kSendKeys);
-  checkImmediate(operation, options.immediate);
-  const signaled = boolean(`${operation}: signaled`, options.signaled, true);
-  if (!signaled && limit !== kNoLimit) {
-    throw invalidArgument(
-      `${operation}: nobody waits for an unsignalled operation, so it takes neither signal nor ` +
-        'timeoutMs. Give them to what you await.',
-      operation,
-    );
-  }
-  return limit;
 }
