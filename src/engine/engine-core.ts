@@ -98,7 +98,7 @@ export class EngineCore implements ConnectingHost {
       await core.keepAlive.during(core.#start(options));
     } catch (error) {
       await core.destroy();
-      throw error;
+      throw error instanceof RdmaError ? error : noPoller(error);
     }
     return core;
   }
@@ -342,4 +342,13 @@ export class EngineCore implements ConnectingHost {
     });
     await Promise.all([...this.#listening.close(), ...connections]);
   }
+}
+
+function noPoller(cause: unknown): RdmaError {
+  return new RdmaError(
+    'ERR_RDMA_OUT_OF_RESOURCES',
+    'openEngine: the poller thread could not be started; error.cause says why. Raise the limits of ' +
+      'descriptors and threads (ulimit -n, ulimit -u).',
+    { operation: 'openEngine', cause },
+  );
 }

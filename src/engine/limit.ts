@@ -1,4 +1,5 @@
 // What may end a wait early: an AbortSignal, a timeout, or both.
+import { followAbort, unfollowAbort } from './abort-followers.js';
 import { AbortError, RdmaError } from './errors.js';
 import { TimerEntry, type TimerWheel } from './timer-wheel.js';
 import type { WorkCompletion } from './work-completion.js';
@@ -33,12 +34,12 @@ export class Limit {
     this.#onEnd = onEnd;
     this.#timer = new TimerEntry(this.#expire);
     if (this.#timeoutMs > 0) timers.set(this.#timer, this.#timeoutMs);
-    this.#signal?.addEventListener('abort', this.#abort, { once: true });
+    if (this.#signal !== undefined) followAbort(this.#signal, this.#abort);
   }
 
   clear(): void {
     this.#timers.clear(this.#timer);
-    this.#signal?.removeEventListener('abort', this.#abort);
+    if (this.#signal !== undefined) unfollowAbort(this.#signal, this.#abort);
   }
 
   readonly #abort = (): void => {

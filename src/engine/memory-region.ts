@@ -85,9 +85,8 @@ export class MemorySlice {
   readonly record: RegionRecord;
   /** Holds the program's region object, so that a region in use is never seen as dropped. */
   readonly #region: MemorySlice | undefined;
-  /** From the region's start, bytes. */
-  readonly byteOffset: number;
-  readonly byteLength: number;
+  readonly #byteOffset: number;
+  readonly #byteLength: number;
 
   /** @internal */
   constructor(
@@ -98,8 +97,22 @@ export class MemorySlice {
   ) {
     this.record = record;
     this.#region = region;
-    this.byteOffset = byteOffset;
-    this.byteLength = byteLength;
+    this.#byteOffset = byteOffset;
+    this.#byteLength = byteLength;
+  }
+
+  /** Whether this is a slice that was made here, and not only looks like one. @internal */
+  static isSlice(value: unknown): value is MemorySlice {
+    return typeof value === 'object' && value !== null && #byteLength in value;
+  }
+
+  /** From the region's start, bytes. */
+  get byteOffset(): number {
+    return this.#byteOffset;
+  }
+
+  get byteLength(): number {
+    return this.#byteLength;
   }
 
   /** The region that this is a part of. */

@@ -172,7 +172,8 @@ export class Memory {
 function noThread(cause: unknown): RdmaError {
   return new RdmaError(
     'ERR_RDMA_OUT_OF_RESOURCES',
-    'allocate: no thread could be had to fault the pages in. Raise the limit of threads (ulimit -u).',
+    'allocate: no thread could be had to fault the pages in; error.cause says why. Raise the limits of ' +
+      'descriptors and threads (ulimit -n, ulimit -u).',
     { operation: 'allocate', cause },
   );
 }

@@ -34,7 +34,7 @@ function checkPart(
   part: unknown,
   bytesAllowed: boolean,
 ): void {
-  if (part instanceof MemorySlice) {
+  if (MemorySlice.isSlice(part)) {
     checkSlice(operation, host, part);
   } else if (!(bytesAllowed && part instanceof Uint8Array)) {
     const wanted = bytesAllowed ? 'a slice of a region or a Uint8Array' : 'a slice of a region';

@@ -1,5 +1,6 @@
 // Engine memory for sends of ordinary byte arrays: their bytes are copied at the call, since nothing
 // can keep an ArrayBuffer's memory alive for the network. Buffers come from slabs, one size each.
+import { invalidArgument } from './errors.js';
 import { type MemoryRegion, MemorySlice } from './memory-region.js';
 
 /** 256 B: below it the bookkeeping weighs more than the memory saved. */
@@ -43,9 +44,17 @@ export class SendBuffers {
     this.#allocate = allocate;
   }
 
+  /** Throws when the array was detached, or its memory resized, under the call. */
   copy(source: Uint8Array): SendCopy {
-    const copy = this.#take(source.byteLength);
-    copy.bytes.set(source);
+    const copy = this.#take(byteLengthOf(source));
+    try {
+      copy.bytes.set(source);
+    } catch {
+      this.release(copy);
+      throw invalidArgument(
+        'send: the array was detached or resized. Send one that stays as it is.',
+      );
+    }
     return copy;
   }
 
@@ -97,6 +106,14 @@ export class SendBuffers {
   #slabsOf(sizeClass: number): Slab[] {
     return this.#slabs[sizeClass] as Slab[];
   }
+}
+
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
+const realByteLength = Object.getOwnPropertyDescriptor(typedArray, 'byteLength')?.get;
+
+/** What the array has, whatever a subclass says. */
+function byteLengthOf(array: Uint8Array): number {
+  return realByteLength?.call(array) as number;
 }
 
 /** Nobody waits: the region is idle, and failing to close it is the engine's end anyway. */

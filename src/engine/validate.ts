@@ -90,12 +90,26 @@ export function byteArray(name: string, value: unknown, max: number): Uint8Array
   if (!(value instanceof Uint8Array)) {
     throw invalidArgument(`${name} must be a Uint8Array, not ${show(value)}.`);
   }
-  if (value.byteLength > max) {
+  const bytes = copyOf(value);
+  if (bytes === undefined) {
     throw invalidArgument(
-      `${name} is ${value.byteLength} bytes long; at most ${max} fit. Send the rest as a message.`,
+      `${name} is detached or out of bounds. Give an array that has its bytes.`,
     );
   }
-  return value;
+  if (bytes.byteLength > max) {
+    throw invalidArgument(
+      `${name} is ${bytes.byteLength} bytes long; at most ${max} fit. Send the rest as a message.`,
+    );
+  }
+  return bytes;
+}
+
+function copyOf(array: Uint8Array): Uint8Array | undefined {
+  try {
+    return new Uint8Array(array);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Milliseconds up to what a Node timer holds, 2^31 - 1. */

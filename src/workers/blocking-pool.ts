@@ -1,6 +1,6 @@
 // Threads for the few native calls that block. A running call is never aborted: a thread that is
 // terminated inside native code goes on until the code returns, and the engine would be gone by then.
-import type { Piscina } from 'piscina';
+import { Piscina } from 'piscina';
 import type { NativeFailure, NativeHandle } from '../engine/native.js';
 import type { BlockingPool } from '../engine/poller-port.js';
 import type { PopulateTask } from './blocking-task.js';
@@ -13,7 +13,7 @@ const kIdleTimeoutMs = 2_000;
 /** No thread exists before the first call, and none keeps the process alive when idle. */
 export class PiscinaPool implements BlockingPool {
   readonly #running = new Set<Promise<unknown>>();
-  #pool: Promise<Piscina> | undefined;
+  #pool: Piscina | undefined;
   /** Jobs whose thread could not be had: piscina would leave them waiting. */
   readonly #onThreadError = new Set<(error: Error) => void>();
   #closed = false;
@@ -33,21 +33,13 @@ export class PiscinaPool implements BlockingPool {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#running);
-    const pool = await this.#pool?.catch(() => undefined);
-    await pool?.destroy();
+    await this.#pool?.destroy();
   }
 
   async #run(task: PopulateTask): Promise<NativeFailure | undefined> {
     if (this.#closed) throw new Error('The pool for blocking calls is closed');
-    this.#pool ??= this.#startPool();
-    let pool: Piscina;
-    try {
-      pool = await this.#pool;
-    } catch (error) {
-      // The next call may fare better.
-      this.#pool = undefined;
-      throw error;
-    }
+    this.#pool ??= this.#createPool();
+    const pool = this.#pool;
     return new Promise((resolve, reject) => {
       this.#onThreadError.add(reject);
       void pool
@@ -57,9 +49,7 @@ export class PiscinaPool implements BlockingPool {
     });
   }
 
-  async #startPool(): Promise<Piscina> {
-    // Loaded with the first call: a program without large regions needs neither threads nor piscina.
-    const { Piscina } = await import('piscina');
+  #createPool(): Piscina {
     const pool = new Piscina({
       filename: new URL('./blocking-task.js', import.meta.url).href,
       minThreads: 0,

@@ -66,3 +66,39 @@ test('copies in use at once do not overlap, and are used again afterwards', asyn
   const again = await sendAndComplete(model, new Uint8Array(300));
   expect(places).toContain(`${again[0]?.record.slot}:${again[0]?.byteOffset}`);
 });
+
+test('an array that is detached is refused, and costs nothing', async () => {
+  const model = connected();
+  const first = await sendAndComplete(model, new Uint8Array(300));
+  for (let count = 0; count < 5000; count++) {
+    const gone = new Uint8Array(300);
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    await expect(model.connection.send(gone)).rejects.toMatchObject({
+      code: 'ERR_RDMA_INVALID_ARG',
+    });
+  }
+  const last = await sendAndComplete(model, new Uint8Array(300));
+  expect(last[0]?.record).toBe(first[0]?.record);
+});
+
+test('an array is as long as it is, not as it says', async () => {
+  class Liar extends Uint8Array {
+    override get byteLength(): number {
+      return 100;
+    }
+  }
+  const [copy] = await sendAndComplete(connected(), new Liar(1));
+  expect(copy?.byteLength).toBe(1);
+});
+
+test('only slices that a region made are slices', async () => {
+  const model = connected();
+  const { connection, region } = model;
+  const forged: MemorySlice = Object.create(region, { byteLength: { value: 5.5 } });
+  for (const each of [forged, new Proxy(region, {})]) {
+    await expect(connection.send(each)).rejects.toMatchObject({ code: 'ERR_RDMA_INVALID_ARG' });
+    await expect(connection.receive(each)).rejects.toMatchObject({ code: 'ERR_RDMA_INVALID_ARG' });
+  }
+  expect(() => Object.assign(region.subarray(0, 8), { byteLength: 99 })).toThrow(TypeError);
+  expect(region.record.outstanding).toBe(0);
+});
