@@ -46,6 +46,7 @@ if (!unchanged) build();
 
 function build() {
   const args = ['configure', 'build', '-C', target.directory, '--silent', `--nodedir=${nodeDir}`];
+  console.error('Compiling the native code; this takes a minute or more.');
   const { status, stdout } = spawnSync(process.execPath, [findNodeGyp(), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',

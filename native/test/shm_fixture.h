@@ -117,6 +117,16 @@ struct Endpoint {
   std::unique_ptr<Connector> connector;
 };
 
+/// Steps both until `condition()` or the bound. True: the condition held.
+template <typename Condition>
+bool drive(Host& a, Host& b, Condition condition, int steps = 1000) {
+  for (int i = 0; i < steps && !condition(); ++i) {
+    a.step();
+    b.step();
+  }
+  return condition();
+}
+
 /// Listens at a free port of 127.0.0.1.
 std::unique_ptr<Listener> listenAnywhere(Host& host);
 

@@ -10,15 +10,6 @@ namespace {
 
 constexpr std::uint32_t kPrivateLimit = 1024;
 
-template <typename Condition>
-bool drive(Host& a, Host& b, Condition condition, int steps = 1000) {
-  for (int i = 0; i < steps && !condition(); ++i) {
-    a.step();
-    b.step();
-  }
-  return condition();
-}
-
 bool isPending(const ControlResult& result) { return result.kind == ControlResult::Kind::kPending; }
 
 Fault faultOf(const ControlResult& result) { return result.failure.fault; }
@@ -90,65 +81,6 @@ TEST(rejects_with_private_data) {
   }
 }
 
-TEST(rejects_what_the_engine_does_not_admit) {
-  Host a;
-  Host b;
-  const auto listener = listenAnywhere(b);
-  b.events.admits = false;
-  Endpoint active(a);
-  REQUIRE(isPending(active.connect(listener->localAddress())));
-  CHECK(drive(a, b, [&] { return active.end() != Fault::kNone; }));
-  CHECK_EQ(active.end(), Fault::kBacklogFull);
-  CHECK(b.events.requests.empty());
-}
-
-TEST(a_port_belongs_to_one_listener_until_it_goes) {
-  Host a;
-  Host b;
-  Failure failure;
-  auto first = listenAnywhere(a);
-  REQUIRE(first != nullptr);
-  const Address at = first->localAddress();
-  CHECK(at.port >= 32768);
-  CHECK(b.adapter->listen(at, 1, failure) == nullptr);
-  CHECK_EQ(failure.fault, Fault::kAddressInUse);
-  CHECK(b.adapter->listen({.host = "::1", .port = at.port}, 1, failure) == nullptr);
-  CHECK_EQ(failure.fault, Fault::kAddressInUse);
-  first.reset();
-  failure = {};
-  CHECK(b.adapter->listen(at, 1, failure) != nullptr);
-  CHECK_EQ(failure.fault, Fault::kNone);
-  const auto other = listenAnywhere(a);
-  CHECK(other->localAddress().port != listenAnywhere(a)->localAddress().port);
-}
-
-TEST(knows_which_addresses_are_local) {
-  Host a;
-  for (const char* host : {"127.0.0.1", "127.9.8.7", "::1", "0.0.0.0", "::"}) {
-    Failure failure;
-    CHECK(a.adapter->listen({.host = host, .port = 0}, 1, failure) != nullptr);
-  }
-  for (const char* host : {"192.0.2.1", "2001:db8::1"}) {
-    Failure failure;
-    CHECK(a.adapter->listen({.host = host, .port = 0}, 1, failure) == nullptr);
-    CHECK_EQ(failure.fault, Fault::kAddressNotLocal);
-    CHECK(!failure.detail.empty());
-    Endpoint active(a);
-    CHECK_EQ(faultOf(active.connect({.host = host, .port = 1})), Fault::kAddressNotLocal);
-  }
-  Endpoint active(a);
-  CHECK_EQ(faultOf(active.connect({.host = "localhost", .port = 1})), Fault::kInvalidArgument);
-}
-
-TEST(tells_that_nobody_listens) {
-  Host a;
-  Endpoint active(a);
-  CHECK_EQ(faultOf(active.connect({.host = "127.0.0.1", .port = 9})), Fault::kUnreachable);
-  CHECK_EQ(faultOf(active.connect({.host = "127.0.0.1", .port = 9})), Fault::kInvalidState);
-  Endpoint again(a);
-  CHECK_EQ(faultOf(again.connect({.host = "127.0.0.1", .port = 0})), Fault::kInvalidArgument);
-}
-
 TEST(a_withdrawn_request_ends_once) {
   Host a;
   Host b;
@@ -197,26 +129,6 @@ TEST(an_unanswered_request_outlives_its_listener) {
   CHECK(drive(a, b, [&] { return active.established() && passive.established(); }));
   CHECK(drive(a, b, [&] { return late.end() != Fault::kNone; }));
   CHECK_EQ(late.end(), Fault::kPeerLost);
-}
-
-TEST(waits_for_room_in_a_full_backlog) {
-  Host a;
-  Host b;
-  const auto listener = listenAnywhere(b);
-  std::vector<std::unique_ptr<Endpoint>> actives;
-  constexpr std::size_t kMany = 300;  // the kernel queues 129
-  for (std::size_t i = 0; i < kMany; ++i) {
-    actives.push_back(std::make_unique<Endpoint>(a));
-    REQUIRE(isPending(actives.back()->connect(listener->localAddress())));
-  }
-  CHECK(a.adapter->deadlineNanoseconds() != 0);
-  CHECK(drive(a, b, [&] {
-    a.now += 1'000'000;
-    return b.events.requests.size() == kMany;
-  }));
-  CHECK_EQ(a.adapter->deadlineNanoseconds(), 0U);
-  for (auto& request : b.events.requests) request->reject({});
-  CHECK(drive(a, b, [&] { return a.events.disconnected.size() == kMany; }));
 }
 
 TEST(connects_an_adapter_with_itself) {

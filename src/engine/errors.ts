@@ -221,8 +221,9 @@ export function errorFromFailure(
   }
   const [code, text, hint] = faults[failure.fault] ?? kUnknownFault;
   const systemError = systemErrorName(failure.osError);
-  const extra = [failure.detail, systemError].filter(Boolean).join(', ');
-  const message = `${operation} failed: ${text}${extra === '' ? '' : ` (${extra})`}. ${hint}`;
+  const detail = failure.detail === text ? '' : failure.detail;
+  const extra = [detail, systemError].filter(Boolean).join(', ');
+  const message = `${operation}: ${text}${extra === '' ? '' : ` (${extra})`}. ${hint}`;
   return new RdmaError(code, message, { operation, systemError, ...details });
 }
 

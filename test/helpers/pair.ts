@@ -112,3 +112,9 @@ export async function expectServes(engine: Engine): Promise<void> {
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Keeps this thread busy, as a long computation does, until other threads have come so far. */
+export function blockUntil(isSo: () => boolean): void {
+  const deadline = performance.now() + 10_000;
+  while (!isSo()) if (performance.now() > deadline) throw new Error('It did not come so far.');
+}

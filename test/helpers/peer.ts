@@ -2,7 +2,14 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { AcceptOptions, Address, Connection, Engine, EngineOptions } from 'queuepair';
+import type {
+  AcceptOptions,
+  Address,
+  Connection,
+  ConnectOptions,
+  Engine,
+  EngineOptions,
+} from 'queuepair';
 import { onTestFinished } from 'vitest';
 import { collect, type Ended, fixture } from './child.js';
 
@@ -94,12 +101,13 @@ export async function connectPeer(
   engine: Engine,
   options: EngineOptions = {},
   accept: AcceptOptions = {},
+  connect: Partial<ConnectOptions> = {},
 ): Promise<{ peer: Peer; connection: Connection; index: number }> {
   const peer = new Peer();
   await peer.call('open', options);
   const { port } = await peer.call<Address>('listen');
   const [connection, index] = await Promise.all([
-    engine.connect({ port }),
+    engine.connect({ ...connect, port }),
     peer.call<number>('accept', accept),
   ]);
   await peer.call('closeListener');

@@ -48,7 +48,7 @@ describe.each(modes)('a peer that is killed, with %s polling', (polling) => {
       const receive = async (): Promise<void> => {
         for (;;) {
           await connection.receive(region);
-          if (++received === 5000) killed = peer.kill();
+          if (++received === 2000) killed = peer.kill();
         }
       };
       const send = async (): Promise<void> => {

@@ -2,8 +2,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { StateChange, WorkCompletion } from 'queuepair';
 import { describe, expect, it } from 'vitest';
+import { codesOf } from '../helpers/errors.js';
 import { expectNothingLeft } from '../helpers/leftovers.js';
-import { connectEngines, connectedPair, expectWorks, testEngine } from '../helpers/pair.js';
+import {
+  blockUntil,
+  connectEngines,
+  connectedPair,
+  expectWorks,
+  testEngine,
+  until,
+} from '../helpers/pair.js';
+import { connectPeer } from '../helpers/peer.js';
 
 expectNothingLeft();
 
@@ -90,6 +99,26 @@ describe('completions$', () => {
     await expectWorks(a, b);
     expect(seen).toBe(2);
   });
+});
+
+it('a program that was busy hears of 1,024 completions a turn, and of the end after them all', async () => {
+  const engine = await testEngine();
+  const { peer, connection, index } = await connectPeer(engine, {}, {}, { receiveDepth: 4000 });
+  const region = await engine.allocate(64);
+  const lengths: number[] = [];
+  connection.completions$.subscribe((list) => lengths.push(list.length));
+  const receives = codesOf(Array.from({ length: 3500 }, () => connection.receive(region)));
+  await until(() => engine.stats().posts.receive === 3500);
+  const closed = peer.call('sendAndClose', index, 3000);
+  blockUntil(() => engine.stats().completions.flushed === 500);
+  expect(await receives).toEqual([
+    ...Array(3000).fill(undefined),
+    ...Array(500).fill('ERR_RDMA_DISCONNECTED'),
+  ]);
+  expect(await connection.closed).toEqual({ by: 'peer' });
+  expect(lengths).toEqual([1024, 1024, 1024, 428]);
+  await closed;
+  await peer.finish();
 });
 
 describe('stats()', () => {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 
+#include "core/os/local_address.h"
 #include "core/providers/shm/adapter.h"
 #include "core/providers/shm/message.h"
 
@@ -25,6 +26,12 @@ constexpr int kKernelBacklog = 128;
 // The range of Linux's own ephemeral ports, for which a reader of a log takes them.
 constexpr std::uint16_t kFirstFreePort = 32768;
 constexpr std::uint16_t kLastFreePort = 60999;
+
+// How peers, all of them on this host, reach and are reached.
+std::string concrete(const std::string& host) {
+  if (os::classifyAddress(host) != os::AddressKind::kWildcard) return host;
+  return host.find(':') == std::string::npos ? "127.0.0.1" : "::1";
+}
 
 }  // namespace
 
@@ -187,12 +194,13 @@ std::unique_ptr<SharedMemoryConnector> SharedMemoryListener::readRequest(Handsha
   }
   adapter_.waitSet().remove(handshake.watch);  // the connector watches the socket from here on
   handshake.watch = 0;
-  const Peer peer{.address = {.host = at_.host, .port = 0},
+  const Address local{.host = concrete(at_.host), .port = at_.port};
+  const Peer peer{.address = {.host = local.host, .port = 0},
                   .processId = credentials.processId,
                   .userId = credentials.userId};
   auto connector = std::make_unique<SharedMemoryConnector>(adapter_);
   if (!connector->adoptRequest(std::move(handshake.socket), parsed.header, received.attached.get(),
-                               parsed.privateData, peer, at_)) {
+                               parsed.privateData, peer, local)) {
     return nullptr;
   }
   return connector;

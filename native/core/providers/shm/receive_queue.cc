@@ -87,29 +87,31 @@ bool ReceiveQueue::begin(Link& link) {
 }
 
 bool ReceiveQueue::readRecord(Link& link) {
-  const WireRecord& shared =
-      link.peer().records[recordHead_ & (link.geometry().recordCapacity - 1)];
+  const std::uint64_t index = recordHead_ & (link.geometry().recordCapacity - 1);
+  const WireRecord& shared = link.peer().records[index];
   copyOnce(&record_, &shared, kRecordHeaderBytes);
-  bool valid = record_.sequence == recordHead_ + 1 && (record_.flags & ~kImmediate) == 0 &&
-               record_.byteLength <= kMaxSendBytes;
-  switch (record_.kind) {
-    case RecordKind::kInline:
-      valid = valid && record_.segmentCount == 0 && record_.byteLength <= kInlineBytes;
-      if (valid) copyOnce(&record_.payload, &shared.payload, (record_.byteLength + 7) & ~7ULL);
-      break;
-    case RecordKind::kStaged:
-      valid = valid && record_.segmentCount == 0 && record_.stagedStart == stagedHead_;
-      break;
-    case RecordKind::kMapped:
-      copyOnce(&record_.segments, &shared.segments, sizeof(record_.segments));
-      valid = valid && checkMapped(link);
-      break;
-    default:
-      valid = false;
+  if (record_.sequence == recordHead_ + 1 && (record_.flags & ~kImmediate) == 0 &&
+      record_.byteLength <= kMaxSendBytes && readPayload(link, shared)) {
+    return true;
   }
-  if (valid) return true;
   link.failProtocol("it sent a malformed record");
   stopped_ = true;
+  return false;
+}
+
+// Reads where the payload is, or the payload. False: it makes no sense.
+bool ReceiveQueue::readPayload(Link& link, const WireRecord& shared) {
+  switch (record_.kind) {
+    case RecordKind::kInline:
+      if (record_.segmentCount != 0 || record_.byteLength > kInlineBytes) return false;
+      copyOnce(&record_.payload, &shared.payload, (record_.byteLength + 7) & ~7ULL);
+      return true;
+    case RecordKind::kStaged:
+      return record_.segmentCount == 0 && record_.stagedStart == stagedHead_;
+    case RecordKind::kMapped:
+      copyOnce(&record_.segments, &shared.segments, sizeof(record_.segments));
+      return checkMapped(link);
+  }
   return false;
 }
 

@@ -31,6 +31,7 @@ class ReceiveQueue {
   bool look(Link& link);
   bool begin(Link& link);
   bool readRecord(Link& link);
+  bool readPayload(Link& link, const WireRecord& shared);
   bool checkMapped(Link& link);
   std::uint64_t copy(Link& link, std::uint64_t budget);
   std::uint64_t copyStaged(Link& link, std::uint64_t budget);

@@ -49,25 +49,30 @@ void SendQueue::writeRecord(Link& link, Entry& entry) {
   record.flags = request.flags & kImmediate;
   record.immediate = request.immediate;
   record.byteLength = request.byteLength;
-  std::size_t used = sizeof(WireRecord);
+  const std::size_t used = kRecordHeaderBytes + placePayload(link, request, record);
+  damageIfAsked(link.faults(), record);
+  const std::uint64_t index = recordTail_ & (link.geometry().recordCapacity - 1);
+  std::memcpy(&link.own().records[index], &record, used);
+  entry.recordEnd = ++recordTail_;
+}
+
+// Says where the payload is. Returns how much of the record's second part is in use.
+std::size_t SendQueue::placePayload(Link& link, const WorkRequest& request, WireRecord& record) {
   if (request.byteLength <= kInlineBytes) {
     record.kind = RecordKind::kInline;
     SegmentCursor(request).gather(record.payload.data(), request.byteLength);
-    used = kRecordHeaderBytes + request.byteLength;
-  } else if (request.byteLength > kMappedThreshold &&
-             link.exports().describe(request, record, link.socket())) {
-    record.kind = RecordKind::kMapped;
-  } else {
-    record.kind = RecordKind::kStaged;
-    record.stagedStart = stagedTail_;
-    cursor_ = SegmentCursor(request);
-    unstaged_ = request.byteLength;
-    used = kRecordHeaderBytes;
+    return request.byteLength;
   }
-  damageIfAsked(link.faults(), record);
-  std::memcpy(&link.own().records[recordTail_ & (link.geometry().recordCapacity - 1)], &record,
-              used);
-  entry.recordEnd = ++recordTail_;
+  if (request.byteLength > kMappedThreshold &&
+      link.exports().describe(request, record, link.socket())) {
+    record.kind = RecordKind::kMapped;
+    return sizeof(record.segments);
+  }
+  record.kind = RecordKind::kStaged;
+  record.stagedStart = stagedTail_;
+  cursor_ = SegmentCursor(request);
+  unstaged_ = request.byteLength;
+  return 0;
 }
 
 // As much as there is room for; the rest follows as the peer takes bytes out.

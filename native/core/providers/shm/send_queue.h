@@ -38,6 +38,7 @@ class SendQueue {
 
   bool publishNext(Link& link);
   void writeRecord(Link& link, Entry& entry);
+  std::size_t placePayload(Link& link, const WorkRequest& request, WireRecord& record);
   void stage(Link& link);
   bool acceptHeads(Link& link);
   bool completeFailed(Link& link, std::uint32_t error);
