@@ -41,6 +41,8 @@ export function collect(child: ChildProcess): Promise<Ended> {
 export interface RunOptions {
   readonly args?: readonly string[];
   readonly execArgv?: readonly string[];
+  /** Besides this process's own. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Default 20,000. */
   readonly timeoutMs?: number;
   /** Called with each line of standard output, while it runs. */
@@ -49,9 +51,10 @@ export interface RunOptions {
 
 /** Runs a Node program to its end. */
 export function runProgram(name: string, options: RunOptions = {}): Promise<Ended> {
-  const { args = [], execArgv = [], timeoutMs = kEndMs, onLine } = options;
+  const { args = [], execArgv = [], env = {}, timeoutMs = kEndMs, onLine } = options;
   const child = spawn(process.execPath, [...execArgv, fixture(name), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
   });
@@ -74,7 +77,7 @@ export class PythonProgram {
   #onLine: (() => void) | undefined;
 
   constructor(name: string, args: readonly string[] = []) {
-    this.#process = spawn('python3', [fixture(name), ...args], { stdio: 'pipe' });
+    this.#process = spawn('python3', ['-B', fixture(name), ...args], { stdio: 'pipe' });
     let rest = '';
     this.#process.stdout.on('data', (chunk) => {
       const lines = (rest + chunk).split('\n');

@@ -159,14 +159,16 @@ it('engine.close() keeps its own time, whatever was asked of a connection before
 });
 
 it('more receives than the submission ring holds are posted without waiting for a clock', async () => {
-  const connect = { receiveDepth: 4096 };
+  const kCount = 16_384;
+  const connect = { receiveDepth: kCount };
   const { active, a } = await connectedPair({ engine: { polling: 'event' }, connect });
   const region = await active.allocate(8);
   const { parkTimeouts } = active.stats().poller;
   const { receive } = active.stats().posts;
-  for (let count = 0; count < 4096; count++) void a.receive(region);
-  await until(() => active.stats().posts.receive === receive + 4096);
-  expect(active.stats().poller.parkTimeouts - parkTimeouts).toBeLessThanOrEqual(1);
+  for (let count = 0; count < kCount; count++) void a.receive(region);
+  await until(() => active.stats().posts.receive === receive + kCount);
+  // A wake that is lost costs one for each 1,024; a busy machine one now and then.
+  expect(active.stats().poller.parkTimeouts - parkTimeouts).toBeLessThanOrEqual(5);
 });
 
 it('rejecting keeps the process alive until the peer was told, and needs no listener', async () => {
