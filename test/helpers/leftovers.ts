@@ -1,5 +1,6 @@
 // What the library could leave behind in this process: memory, descriptors, sockets, threads.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
 
 /** What each descriptor of a process names, sorted. */
@@ -39,7 +40,8 @@ export function expectNothingLeft(): void {
   const warn = (warning: Error): void => {
     warnings.push(String(warning.stack));
   };
-  beforeAll(() => {
+  beforeAll(async () => {
+    await readFile('/proc/self/maps'); // starts Node's own pool of threads, which stays
     before = look();
     process.on('warning', warn);
   });
