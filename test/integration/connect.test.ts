@@ -239,7 +239,8 @@ async function answer(peer: Awaited<ReturnType<typeof testPeer>>): Promise<void>
       await peer.call('accept');
       return;
     } catch (error) {
-      expect(error).toMatchObject({ code: 'ERR_RDMA_DISCONNECTED' });
+      // An error that crossed processes has kept its message alone.
+      expect(String(error)).toMatch(/the peer (closed|went away|withdrew)/i);
     }
   }
 }
