@@ -16,7 +16,7 @@ import { collect, type Ended, fixture } from './child.js';
 interface Answer {
   readonly id: number;
   readonly result?: unknown;
-  readonly error?: unknown;
+  readonly error?: { readonly name: string; readonly message: string; readonly code?: string };
 }
 
 /** A child that answers calls; it ends when the process that started it does. */
@@ -53,7 +53,7 @@ export class Peer {
       this.#waiting.set(id, resolve);
       this.process.send({ id, method, args });
     });
-    if (answer.error !== undefined) throw answer.error;
+    if (answer.error !== undefined) throw Object.assign(new Error(), answer.error);
     return answer.result as T;
   }
 
